@@ -33,6 +33,15 @@ static const int FERRY_PUNCH_HOLE = 0x01 | 0x02;
 extern ssize_t copy_file_range(int source, off_t *source_offset, int target, off_t *target_offset, size_t length,
                                unsigned int flags);
 
+// open(2): a file without a name, in a folder. With O_DIRECTORY beside it, as asm-generic/fcntl.h has it.
+static const int FERRY_TMPFILE = 020000000;
+
+// sync_file_range(2), with numbers of linux/fs.h. FERRY_START_WRITING: has the kernel begin to write a part of a file. With FERRY_AWAIT_WRITING: and
+// waits for the end of it.
+extern int sync_file_range(int descriptor, off_t offset, off_t length, unsigned int flags);
+static const unsigned int FERRY_START_WRITING = 2;
+static const unsigned int FERRY_AWAIT_WRITING = 1 | 2 | 4;
+
 // ioctl_ficlone(2): two files share their blocks until one of them is written to. Swift knows no ioctl that takes any request.
 // The number of FICLONE is that of linux/fs.h, which would make this module the home of what Swift's Glibc declares.
 extern int ioctl(int descriptor, unsigned long request, ...);

@@ -63,6 +63,17 @@ extension Directory {
         return names
     }
 
+    /// Returns the names that begin with a dot among the first of a folder, which may have any number, in no order.
+    package func hiddenNames(amongFirst count: Int) throws(FileError) -> [String] {
+        var (names, left): ([String], Int) = ([], count)
+        _ = try containsName { name, _ in
+            if name[0] == UInt8(ascii: ".") { names.append(String(decoding: name, as: UTF8.self)) }
+            left -= 1
+            return left <= 0
+        }
+        return names
+    }
+
     /// Returns the names in the folder, sorted by their bytes.
     package func names() throws(FileError) -> [String] {
         var names: [String] = []

@@ -287,7 +287,8 @@ final class Workers: Sendable {
         if let depot = template.depot { return await put(segments[0], into: depot, services) }
         if let problem = template.followSecrets() { services.onEvent(.warning(problem)) }
         guard let (body, digest) = await body(of: segments) else { return RequestOutcome(verdict: Verdict(.fileChanged)) }
-        let outgoing = OutgoingRequest(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt, digest: digest)
+        var outgoing = OutgoingRequest(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt, digest: digest)
+        outgoing.home = try? services.lease.spool().directory.identity()
         note(outgoing, of: segments, services)
         let outcome = await deliver(outgoing, &sender)
         if let notice = outcome.trace.notice { services.onEvent(.warning(notice)) }

@@ -8,12 +8,13 @@ public struct Destination: Sendable, CustomStringConvertible {
     enum Place: Sendable {
         case http(DestinationURL)
         case s3(S3Location, CredentialsSource<S3Credentials>)
+        case file(FileLocation)
         case lanes([Lane])
         case clickHouse(ClickHouseLocation, CredentialsSource<ClickHouseCredentials>)
     }
 
     /// The schemes of the URLs that name places.
-    static let schemes = ["http", "https", "http+unix", "s3", "clickhouse", "clickhouses"]
+    static let schemes = ["http", "https", "http+unix", "s3", "clickhouse", "clickhouses", "file"]
 
     let place: Place
 
@@ -27,7 +28,7 @@ public struct Destination: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - text: A URL of one of the kinds: `https://hub.example/v1/segments`, `s3://bucket/prefix`,
-    ///     `clickhouse://host/database.table`.
+    ///     `clickhouse://host/database.table`, `file:///mnt/share`.
     ///   - environment: The process's variables, which may hold credentials and more.
     ///   - credentialsFile: A file with credentials for kinds that need some; `nil`: where their own tools look.
     /// - Throws: ``DestinationURLError`` for a URL that names no place, or credentials that are missing.
@@ -42,6 +43,7 @@ public struct Destination: Sendable, CustomStringConvertible {
         case "clickhouse", "clickhouses":
             place = .clickHouse(
                 try ClickHouseLocation(text), try CredentialsSource(file: credentialsFile, environment: environment))
+        case "file": place = .file(try FileLocation(text))
         default: place = .http(try DestinationURL(text))
         }
     }
@@ -56,8 +58,14 @@ public struct Destination: Sendable, CustomStringConvertible {
         switch scheme(of: text) {
         case "s3": (try S3Location(text, environment: environment).url, true)
         case "clickhouse", "clickhouses": (try ClickHouseLocation(text).url, true)
+        case "file": (try FileLocation(text).url, true)
         default: (try DestinationURL(text), false)
         }
+    }
+
+    /// Returns the folder that must be there, and be written to, for a URL; `nil` where it names none.
+    package static func folder(of text: String) -> String? {
+        scheme(of: text) == "file" ? (try? FileLocation(text))?.base : nil
     }
 
     private static func scheme(of text: String) -> String { text.prefix { $0 != ":" }.lowercased() }
@@ -69,6 +77,7 @@ public struct Destination: Sendable, CustomStringConvertible {
         case .s3(let location, _): location.description
         case .lanes(let lanes): lanes.map { "\(Spool.lanesName)/\($0.name)" }.joined(separator: ", ")
         case .clickHouse(let location, _): location.description
+        case .file(let location): location.description
         }
     }
 
@@ -79,6 +88,7 @@ public struct Destination: Sendable, CustomStringConvertible {
         case .s3(let location, _): location.url
         case .lanes: .ofLanes
         case .clickHouse(let location, _): location.url
+        case .file(let location): location.url
         }
     }
 
@@ -86,7 +96,7 @@ public struct Destination: Sendable, CustomStringConvertible {
     package var takesSegmentsOnly: Bool {
         switch place {
         case .http: false
-        case .s3, .clickHouse, .lanes: true
+        case .s3, .clickHouse, .file, .lanes: true
         }
     }
 
@@ -96,19 +106,27 @@ public struct Destination: Sendable, CustomStringConvertible {
         return .sent
     }
 
-    /// Returns whether a header field is made by Ferry there, and none of the user's.
+    /// Returns whether a header field is Ferry's own affair there, and none of the user's.
     func reserves(_ name: String) -> Bool {
         switch place {
         case .http, .lanes: false
         case .s3: S3Location.reserves(name)
         case .clickHouse(_, let credentials):
             ClickHouseLocation.reserves(name, isAuthorized: !credentials.value.isEmpty)
+        // Files have none at all.
+        case .file: true
         }
     }
 
     /// Each segment has a place of its own there: a request carries one, whole.
-    package var namesSegment: Bool { url.namesSegment }
+    package var namesSegment: Bool { url.namesSegment && !placesEach }
 
     /// Segments of different days have different places there.
-    var namesDay: Bool { url.namesDay }
+    var namesDay: Bool { url.namesDay && !placesEach }
+
+    /// What goes out together is put into places of its own there, each segment under its own name.
+    private var placesEach: Bool {
+        if case .file = place { return true }
+        return false
+    }
 }

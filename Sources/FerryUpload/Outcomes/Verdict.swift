@@ -2,7 +2,7 @@ import FerrySpool
 
 /// What a try to deliver a segment means, by any protocol.
 public enum Verdict: Equatable, Sendable {
-    /// The destination has it. The status is for the ledger; `nil` where it answers none.
+    /// The destination has it. The status is for the ledger; `nil` where there was no answer, as from a folder.
     case delivered(status: Int?)
     /// The destination cannot take anything now; it may have said for how long.
     case unavailable(Reason, retryAfter: Duration?)

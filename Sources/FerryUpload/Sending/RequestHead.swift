@@ -1,5 +1,4 @@
 import FerrySpool
-import Glibc
 import NIOCore
 import Synchronization
 
@@ -8,6 +7,8 @@ final class RequestHead: Sendable {
     let kind: any DestinationKind
     /// What takes segments as files, where no requests are made.
     let depot: (any Depot)?
+    /// Takes segments without requests.
+    let direct: (any DirectDestination)?
     let destination: Destination
     /// The user's.
     let method: String
@@ -17,20 +18,13 @@ final class RequestHead: Sendable {
     /// The fields that every request to the destination has.
     private let commonFields: Mutex<(text: String, version: Int)>
 
-    /// What `{machine}` stands for.
-    private static let machine: String = {
-        var name = [CChar](repeating: 0, count: 256)
-        guard gethostname(&name, name.count - 1) == 0 else { return "machine" }
-        let text = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return text.isEmpty ? "machine" : text
-    }()
-
     /// The version in `User-Agent`.
     static let userAgent = "ferry/\(FerryVersion.current)"
 
     init(_ options: UploadOptions) {
         kind = options.destination.kind
         depot = options.destination.depot
+        direct = options.destination.direct
         destination = options.destination
         method = options.method
         headers = options.headers
@@ -88,32 +82,13 @@ final class RequestHead: Sendable {
         return fields.map { "\($0.name): \($0.value)\r\n" }.joined()
     }
 
-    /// Returns path and query of a URL for segments.
-    ///
-    /// - Parameter url: The destination, or where it redirected to.
-    func target(of outgoing: OutgoingRequest, at url: DestinationURL) -> String {
-        let facts = outgoing.facts[0]
-        return url.target { placeholder in
-            switch placeholder {
-            case .segment: facts.name
-            case .id: facts.id
-            case .key: facts.isForeign ? String(ContentHash.of(facts.idempotencyKey.utf8).hexadecimal.prefix(32)) : facts.id
-            case .priority: "\(facts.priority.level)"
-            case .stream: facts.stream ?? "default"
-            case .day: facts.created.day
-            case .hour: facts.created.hour
-            case .machine: Self.machine
-            }
-        }
-    }
-
     /// Returns a request of a delivery.
     ///
     /// - Parameter url: The destination, or where it redirected to.
     func request(_ step: DeliveryStep, of outgoing: OutgoingRequest, to url: DestinationURL, at now: Timestamp) -> StepRequest {
         StepRequest(
             step: step, outgoing: outgoing, origin: url.origin,
-            target: kind.target(target(of: outgoing, at: url), of: outgoing, at: now), time: now)
+            target: kind.target(url.target(of: outgoing.facts[0]), of: outgoing, at: now), time: now)
     }
 
     /// Returns the request line and fields of a question.

@@ -40,6 +40,7 @@ struct RequestSender: ~Copyable {
     }
 
     private mutating func deliver(_ outgoing: OutgoingRequest, _ trace: inout RequestTrace) async -> Verdict {
+        if let direct = template.direct { return await direct.deliver(outgoing, connector.pace, &trace) }
         let verdict = await follow(outgoing, &trace)
         // The token may have been mended since it was read.
         guard case .misconfigured(let reason) = verdict, reason.isAboutAccess, template.readSecretsAgain() else {
@@ -59,7 +60,7 @@ struct RequestSender: ~Copyable {
                 return Verdict(error)
             }
             guard case .moved(let location, let reason) = verdict else { return verdict }
-            guard let next = url.redirected(to: location, from: template.target(of: outgoing, at: url)),
+            guard let next = url.redirected(to: location, from: url.target(of: outgoing.facts[0])),
                 template.kind.mayFollow(to: next.origin)
             else {
                 return .misconfigured(

@@ -11,6 +11,8 @@ struct Connector: Sendable {
     private let security: TransportSecurity
     /// Shared by all connections.
     let throttle: Throttle
+    /// What holds for all ways out, with a connection or without.
+    var pace: DeliveryPace { DeliveryPace(throttle: throttle, patience: options.idleTimeout) }
     private let open = OpenConnections()
 
     /// - Parameter home: The destination. If it is secure, certificate files are checked now; otherwise a redirect to https may need them

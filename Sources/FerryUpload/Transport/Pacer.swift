@@ -50,3 +50,10 @@ final class Throttle: Sendable {
         return pacer.withLock { $0.wait(for: size, now: now) }
     }
 }
+
+/// How fast bytes may leave, and how slowly.
+struct DeliveryPace: Sendable {
+    let throttle: Throttle
+    /// The longest time in which nothing may move.
+    let patience: Duration
+}

@@ -61,6 +61,19 @@ extension RequestBody {
         return Array(hash.finalize())
     }
 
+    /// Returns some of the bytes that it carries.
+    ///
+    /// - Throws: `FileError` for a file that cannot be read, or has become shorter.
+    func read(_ count: Int64, at offset: Int64) throws(FileError) -> [UInt8] {
+        switch self {
+        case .bytes(let buffer): return buffer.getBytes(at: buffer.readerIndex + Int(offset), length: Int(count)) ?? []
+        case .file(let file, _):
+            let bytes = try file.readBytes(Int(count), at: offset)
+            guard bytes.count == count else { throw FileError("read", file.path, code: ESTALE) }
+            return bytes
+        }
+    }
+
     /// Whether its bytes are still to be read.
     var isFile: Bool {
         if case .file = self { return true }

@@ -63,7 +63,8 @@ struct UploadSettings {
         options.secretFiles = try SecretFile.watched(headers: headerFile, token: tokenFile)
         if let name = options.clashingHeader {
             throw CommandError(
-                .badConfiguration, "the header '\(name)' is made by Ferry where it sends to \(destination): leave it out")
+                .badConfiguration,
+                "the header '\(name)' is not the user's to give where Ferry sends to \(destination): leave it out")
         }
         options.body = body
         options.requestLimits = requestLimits

@@ -7,10 +7,11 @@ import FoundationEssentials
 struct DestinationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Where to send: http, https, http+unix://%2Frun%2Fhub.sock/path, s3://bucket/prefix?endpoint=http://host:7480 or clickhouse://host/database.table.",
+            "Where to send: http, https, http+unix://%2Frun%2Fhub.sock/path, s3://bucket/prefix?endpoint=http://host:7480, clickhouse://host/database.table or file:///mnt/share/{day}.",
             discussion: """
                 {segment}, {id}, {key}, {priority}, {stream}, {day} and {hour} stand for the segment's, {machine} for this machine's name. With \
-                {segment}, {id} or {key} a request carries one, whole; with {day} or {hour}, too, none are joined. Several times: each segment \
+                {segment}, {id} or {key} a request carries one, whole; with {day} or {hour}, too, none are joined. The folder \
+                before the first of them in file: must be there; with ?require-mount=yes something must be mounted on it. Several times: each segment \
                 goes to all of them, each from a lane of its own (to/NAME in the spool), whose name may stand in front: hub=https://…
                 """, valueName: "url"))
     var to: [String] = []

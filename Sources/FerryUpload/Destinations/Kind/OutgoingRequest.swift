@@ -13,6 +13,8 @@ struct OutgoingRequest: Sendable {
     var md5: [UInt8]?
     /// Which lines of each, where they are not carried as they are.
     var slices: [RequestPart.Slice]?
+    /// The folder that they lie in, where they must not be put back into.
+    var home: FileStatus.Identity?
 
     /// As far as known.
     var events: Int64 {

@@ -64,6 +64,21 @@ struct ForcedWritesTests {
         #expect(!removals.contains { $0.contains("unlink") && $0.contains(".open\"") })
     }
 
+    @Test("What goes into a folder is forced before it has its name, and the folder before the segment leaves", .needs("strace"))
+    func copy() async throws {
+        let strace = try #require(Program.find("strace"))
+        let name = try folder.spool().put(Segments.gzip(Segments.lines(0..<100)))
+        mkdir(folder("share"), 0o755)
+        let result = try await start(strace, "upload", "--spool", folder("spool"), "--to", "file://\(folder("share"))").end()
+        #expect(result.status == 0, "\(result.errors)")
+        expect(
+            try await calls(),
+            inOrder: [
+                ["fdatasync(", "/share/"], ["linkat(", "\"\(name)\""], ["fsync(", "/share>"],
+                ["rename", "/sent/", "\"\(name)\""],
+            ])
+    }
+
     @Test(
         "The halves of a split are forced before they have their names, and the folder before their parent goes", .needs("strace")
     )

@@ -1,0 +1,38 @@
+import FerrySpool
+import Synchronization
+
+/// A folder, as of a mounted share: each segment becomes a file of its own, complete from the moment that it has its name.
+final class FileDestination: DirectDestination {
+    private let location: FileLocation
+    private let calls = PatientCalls()
+    /// By the spool's ID.
+    private let dead = Mutex<[String: DeadCopies]>([:])
+
+    init(_ location: FileLocation) { self.location = location }
+
+    func deliver(_ outgoing: OutgoingRequest, _ pace: DeliveryPace, _ trace: inout RequestTrace) async -> Verdict {
+        let (location, dead) = (location, dead(of: outgoing.facts[0].spoolID))
+        let end = await calls.run(patience: pace.patience) { call in
+            FolderCopy(location: location, outgoing: outgoing, throttle: pace.throttle, dead: dead, call: call).run()
+        }
+        switch end {
+        case .finished(let result):
+            // How long it took tells of its size, and of no queue on the other side.
+            trace.latency = .zero
+            trace.duplicates = result.duplicates
+            trace.acceptedJoined = CoalescePolicy.most
+            return result.verdict
+        case .hangs: return .hangs(location.base)
+        case .cancelled: return Verdict(.cancelled)
+        }
+    }
+
+    private func dead(of spool: String) -> DeadCopies {
+        dead.withLock { dead in
+            if let known = dead[spool] { return known }
+            let new = DeadCopies(machine: DestinationURL.machine, spool: spool)
+            dead[spool] = new
+            return new
+        }
+    }
+}
