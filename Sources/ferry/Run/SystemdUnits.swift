@@ -27,7 +27,7 @@ enum SystemdUnits {
         WatchdogSec=120s
         # Ferry ends within 10 s.
         TimeoutStopSec=20s
-        # Paths of the spools.
+        # Paths of the spools, and of a destination that is a folder.
         ReadWritePaths=\(writable.map { quoted("-" + $0) }.joined(separator: " "))
         \(hardening)
         [Install]
@@ -36,7 +36,7 @@ enum SystemdUnits {
         """
     }
 
-    static func upload(program: String, spool: String, to: String, user: String) -> String {
+    static func upload(program: String, spool: String, to: String, user: String, writable: [String]) -> String {
         """
         [Unit]
         Description=Ferry: sends what is due in \(spool)
@@ -50,7 +50,7 @@ enum SystemdUnits {
         # Some remain and are retried at the next call.
         SuccessExitStatus=75
         TimeoutStartSec=1h
-        ReadWritePaths=\(quoted("-" + spool))
+        ReadWritePaths=\(writable.map { quoted("-" + $0) }.joined(separator: " "))
         \(hardening)
         """
     }

@@ -41,15 +41,22 @@ struct UnitOptions: ParsableArguments {
             return [("ferry.service", SystemdUnits.service(program: program, config: config, user: user, writable: writable))]
         }
         return [
-            ("ferry-upload.service", SystemdUnits.upload(program: program, spool: spool, to: to, user: user)),
+            (
+                "ferry-upload.service",
+                SystemdUnits.upload(
+                    program: program, spool: spool, to: to, user: user, writable: [spool] + folder(of: to))
+            ),
             ("ferry-upload.timer", SystemdUnits.timer(every: every)),
         ]
     }
 
-    /// The folders that the configuration sends from, if it can be read already.
+    /// The folders that the configuration sends from, and one that it sends to, if it can be read already.
     private var writable: [String] {
         let configuration = RunConfiguration(flags: [], path: access(config, R_OK) == 0 ? config : nil, environment: [:])
         let folders = (configuration.values["spools"]?.texts ?? []).map { $0.hasSuffix("/*") ? String($0.dropLast(2)) : $0 }
-        return folders.isEmpty ? ["/var/spool/ferry"] : folders
+        let target = (configuration.values["to"]?.texts.first).map(folder) ?? []
+        return (folders.isEmpty ? ["/var/spool/ferry"] : folders) + target
     }
+
+    private func folder(of destination: String) -> [String] { Destination.folder(of: destination).map { [$0] } ?? [] }
 }
