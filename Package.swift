@@ -165,7 +165,8 @@ let package = Package(
         .target(
             name: "FerryReceiver",
             dependencies: [
-                "FerrySpool", "FerryIntake",
+                // The client of object stores, for receivers that store into one.
+                "FerryUpload", "FerrySpool", "FerryIntake",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -206,7 +207,10 @@ let package = Package(
         // Receivers, uploaders and trackers that run on temporary folders: for tests that are no pure decisions.
         .target(
             name: "ServiceSupport",
-            dependencies: ["FerryReceiver", "FerryUpload", "FerryTracker", "FerrySpool", "TestSupport"],
+            dependencies: [
+                "FerryReceiver", "FerryUpload", "FerryTracker", "FerrySpool", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             path: "Tests/ServiceSupport",
             swiftSettings: swiftSettings
         ),

@@ -47,6 +47,28 @@ final class SegmentMetadata: Sendable {
         }
     }
 
+    /// Describes a segment that lies in no spool here.
+    ///
+    /// - Parameters:
+    ///   - key: The key of one whose name is another tool's, or none; `nil`: the ID in its name is its key.
+    ///   - spoolID: The ID of the spool that it was sent from, or empty.
+    init(_ segment: SegmentName, key: String?, bytes: ByteCount, events: Int64?, spoolID: String) {
+        name = segment.fileName
+        priority = segment.priority
+        created = segment.created
+        id = segment.id
+        stream = segment.stream
+        idempotencyKey = key ?? segment.id
+        isForeign = key != nil
+        self.bytes = bytes
+        self.events = events
+        self.spoolID = spoolID
+        isLate = false
+        trail = .none
+        clockReading = nil
+        dated = nil
+    }
+
     /// Returns how long ago it was opened, as far as that is known.
     func age(at now: Timestamp) -> Duration { max(.zero, now - (dated ?? created)) }
 }

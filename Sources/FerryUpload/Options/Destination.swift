@@ -24,6 +24,9 @@ public struct Destination: Sendable, CustomStringConvertible {
     /// Takes the lanes of the spool itself, from which others send.
     public init(lanes: [Lane]) { place = .lanes(lanes) }
 
+    /// Takes a bucket.
+    init(_ location: S3Location, _ credentials: CredentialsSource<S3Credentials>) { place = .s3(location, credentials) }
+
     /// Takes the place that a URL names.
     ///
     /// - Parameters:

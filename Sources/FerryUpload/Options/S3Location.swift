@@ -6,18 +6,22 @@ import FerrySpool
 /// `/{segment}` is appended, and before it `/{day}` where the prefix has no placeholder.
 struct S3Location: Sendable {
     let bucket: String
-    /// Whether the bucket is named in the path, and not by the host.
-    let isInPath: Bool
+    /// What the names of all its objects begin with, without the slash.
+    let prefix: String
     /// Where requests go, with placeholders.
     let url: DestinationURL
+    /// Where the bucket is: objects' names follow.
+    let bucketURL: DestinationURL
     let region: String
     /// What every object is stored with, as header fields.
     let storage: [(name: String, value: String)]
     let description: String
 
-    /// - Parameter environment: `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, `AWS_REGION` and `AWS_DEFAULT_REGION` stand in for what the text leaves out.
+    /// - Parameters:
+    ///   - environment: `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, `AWS_REGION` and `AWS_DEFAULT_REGION` stand in for what the text leaves out.
+    ///   - names: How objects are named below the prefix, which has no placeholders then; `nil`: as the prefix says.
     /// - Throws: ``DestinationURLError`` for a text that names no bucket, or says what there is not.
-    init(_ text: String, environment: [String: String]) throws(DestinationURLError) {
+    init(_ text: String, environment: [String: String], names: String? = nil) throws(DestinationURLError) {
         guard text.hasPrefix("s3://") else {
             throw DestinationURLError(description: "'\(text)' names no bucket; write it like s3://bucket/prefix")
         }
@@ -44,7 +48,6 @@ struct S3Location: Sendable {
             throw DestinationURLError(
                 description: "'\(text)': the endpoint is an address, which has no names below it: leave style=virtual out")
         }
-        isInPath = style == "path"
         var prefix = String(path.count > 1 ? path[1] : "")
         while prefix.hasSuffix("/") { prefix.removeLast() }
         guard prefix.utf8.count <= Self.longestPrefix else {
@@ -54,10 +57,16 @@ struct S3Location: Sendable {
             )
         }
         try Self.checkPlaceholders(prefix, of: text)
-        let key = Self.template(of: prefix)
+        guard names == nil || !prefix.contains("{") else {
+            throw DestinationURLError(
+                description: "'\(text)': the prefix of a store has no placeholders: its objects are named after their segments")
+        }
+        self.prefix = prefix
+        let key = names.map { prefix.isEmpty ? $0 : "\(prefix)/\($0)" } ?? Self.template(of: prefix)
         let base =
             style == "path" ? "\(endpoint)/\(bucket)" : endpoint.replacing("://", with: "://\(bucket).", maxReplacements: 1)
         url = try DestinationURL("\(base)/\(Self.encoded(key))")
+        bucketURL = try DestinationURL("\(base)/")
         storage = try Self.storage(options, of: text)
         description = "s3://\(bucket)" + (prefix.isEmpty ? "" : "/\(prefix)") + (custom == nil ? "" : "?endpoint=\(endpoint)")
     }

@@ -24,6 +24,8 @@ public struct TransportOptions: Sendable {
     static let answerBodyKept = ByteCount.kibibytes(4)
     /// A longer answer is cut off by closing the connection. A receiver's to 256 joined segments has 20 to 40 KB.
     static let answerBodyLimit = ByteCount.kibibytes(64)
+    /// The same where the answer's body is what was asked for.
+    static let downloadLimit = ByteCount.mebibytes(8)
     /// Smaller segments are read and written together with the request's head: one system call for both.
     static let smallBody = ByteCount.kibibytes(64)
     /// A large body goes out in pieces of this size, so that a shrinking file is noticed and an early answer stops the sending.

@@ -88,7 +88,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         }
         self.job = job
         strays.expectsAnswer = true
-        state.start()
+        state.start(answerLimit: job.exchange.isDownload ? TransportOptions.downloadLimit : TransportOptions.answerBodyLimit)
         answer = Answer(status: 0, headers: [:], body: [])
         headReceivedAt = nil
         lastWrite = .now()
@@ -165,7 +165,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
             answer.departure = state.requestSent ? .whole : .beginning
             state.receivedHead(keepsAlive: head.isKeepAlive && answer.isToWholeRequest)
         case .body(let buffer):
-            let room = Int(TransportOptions.answerBodyLimit.bytes) - answer.body.count
+            let room = Int(state.answerLimit.bytes) - answer.body.count
             if room > 0 { answer.body += buffer.readableBytesView.prefix(room) }
             perform(state.receivedBody(buffer.readableBytes), context)
         case .end: perform(state.receivedEnd(), context)
@@ -229,7 +229,8 @@ final class ExchangeHandler: ChannelDuplexHandler {
     private func checkProgress(_ context: ChannelHandlerContext) {
         guard state.isActive else { return }
         let now = NIODeadline.now()
-        let isOverdue = headReceivedAt.map { now - $0 > TimeAmount(TransportOptions.answerBodyPatience) } ?? false
+        let isDownload = job?.exchange.isDownload ?? false
+        let isOverdue = headReceivedAt.map { !isDownload && now - $0 > TimeAmount(TransportOptions.answerBodyPatience) } ?? false
         if isOverdue || progress.standsStill(at: now, look: { probe?.standing }) {
             perform(state.timedOut(), context)
         }

@@ -19,10 +19,13 @@ struct ExchangeState {
     private(set) var headReceived = false
     private var answerKeepsAlive = false
     private var bodyReceived: Int64 = 0
+    /// The bytes of an answer that are kept; a longer one is cut off.
+    private(set) var answerLimit = TransportOptions.answerBodyLimit
     /// Requests that were answered on this connection.
     private(set) var completed = 0
 
-    mutating func start() {
+    mutating func start(answerLimit: ByteCount = TransportOptions.answerBodyLimit) {
+        self.answerLimit = answerLimit
         isActive = true
         requestSent = false
         headReceived = false
@@ -45,7 +48,7 @@ struct ExchangeState {
     mutating func receivedBody(_ count: Int) -> Action {
         guard isActive else { return .none }
         bodyReceived += Int64(count)
-        return bodyReceived > TransportOptions.answerBodyLimit.bytes ? end(keepsOpen: false) : .none
+        return bodyReceived > answerLimit.bytes ? end(keepsOpen: false) : .none
     }
 
     mutating func receivedEnd() -> Action {

@@ -105,6 +105,8 @@ struct Exchange: Sendable {
     var body: RequestBody
     /// Whether its method is HEAD.
     var isHead = false
+    /// Whether the answer's body is what it is for: a larger one is kept, and may take its time as long as it moves.
+    var isDownload = false
 }
 
 /// What came back.

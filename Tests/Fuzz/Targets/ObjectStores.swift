@@ -41,4 +41,15 @@ extension FuzzTarget {
             try expect(headers.contains(name: "etag"), "only a store's answer is a delivery")
         }
     }
+
+    /// Pages of a bucket's list.
+    static let storeLists = FuzzTarget("store-lists", longest: 800) { bytes in
+        guard let listing = ObjectListing(bytes) else { return }
+        for object in listing.objects {
+            try expect((1...1024).contains(object.name.utf8.count) && object.size >= .zero, "an object can be one")
+            try expect(object.etag.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }, "a mark can stand in a field")
+        }
+        try expect(listing.next != "", "the next page can be asked for")
+        try expect(listing.flawed >= 0 && listing.objects.count <= bytes.count / 20, "an entry comes of its bytes")
+    }
 }

@@ -16,7 +16,7 @@ extension DestinationURL {
             switch placeholder {
             case .segment: facts.name
             case .id: facts.id
-            case .key: facts.isForeign ? String(ContentHash.of(facts.idempotencyKey.utf8).hexadecimal.prefix(32)) : facts.id
+            case .key: facts.isForeign ? Self.shortened(facts.idempotencyKey) : facts.id
             case .priority: "\(facts.priority.level)"
             case .stream: facts.stream ?? "default"
             case .day: facts.created.day
@@ -25,4 +25,7 @@ extension DestinationURL {
             }
         }
     }
+
+    /// Returns what stands for a key that may be long, and have any characters.
+    static func shortened(_ key: String) -> String { String(ContentHash.of(key.utf8).hexadecimal.prefix(32)) }
 }

@@ -87,6 +87,12 @@ struct S3Answer {
         return other(hashes[0] ?? hashes[1] == nil ? "nothing shows that its bytes are the same" : "its bytes are others")
     }
 
+    /// Returns what an answer means that is no success, and no answer to a segment.
+    var problem: Verdict { verdict(false) }
+
+    /// Whether the credentials are known, and may not do what was asked.
+    var isDenied: Bool { code == "AccessDenied" }
+
     private func other(_ what: String) -> Verdict {
         .refused(
             .init(
@@ -134,7 +140,7 @@ struct S3Answer {
         }
     }
 
-    private static let accessHint = "; check the credentials, and what they may do: s3:PutObject, s3:GetObject"
+    private static let accessHint = "; check the credentials, and what they may do: s3:PutObject, s3:GetObject, s3:ListBucket"
     private static let storageHint = "; check class, sse, kms-key and tag in the URL"
 
     /// What an answer without a code means.
@@ -159,8 +165,11 @@ struct S3Answer {
         guard let start = text.firstRange(of: "<\(name)>")?.upperBound,
             let end = text[start...].firstRange(of: "</\(name)>")?.lowerBound
         else { return nil }
-        return [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")].reduce(String(text[start..<end]))
-        {
+        return withoutEntities(String(text[start..<end]))
+    }
+
+    static func withoutEntities(_ text: String) -> String {
+        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")].reduce(text) {
             $0.replacing($1.0, with: $1.1)
         }
     }

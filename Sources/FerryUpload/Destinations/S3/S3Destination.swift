@@ -60,7 +60,7 @@ final class S3Destination: DestinationKind {
 
     /// Whether the bucket is there (`HeadBucket`).
     func question(at url: DestinationURL) -> CheckQuestion {
-        CheckQuestion(method: "HEAD", target: location.isInPath ? "/\(location.bucket)" : "/")
+        CheckQuestion(method: "HEAD", target: location.bucketURL.target { "\($0.rawValue)" })
     }
 
     func fields(of question: CheckQuestion, to origin: Origin, at time: Timestamp) -> [(name: String, value: String)] {
@@ -93,9 +93,10 @@ final class S3Destination: DestinationKind {
     private func metadata(of outgoing: OutgoingRequest, _ digest: String) -> [(name: String, value: String)] {
         let facts = outgoing.facts[0]
         var fields = [
-            (name: S3Answer.digestField, value: digest), (name: "x-amz-meta-ferry-spool", value: facts.spoolID),
-            (name: "x-amz-meta-ferry-created", value: facts.created.rfc3339),
+            (name: S3Answer.digestField, value: digest), (name: "x-amz-meta-ferry-created", value: facts.created.rfc3339),
         ]
+        // A receiver's clients may have none.
+        if !facts.spoolID.isEmpty { fields.append(("x-amz-meta-ferry-spool", facts.spoolID)) }
         if let events = facts.events { fields.append(("x-amz-meta-ferry-events", "\(events)")) }
         return fields
     }

@@ -1,51 +1,11 @@
-import Crypto
 import FerrySpool
 import Foundation
+import ServiceSupport
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import FerryUpload
-
-/// An object store as the S3 reference describes it, as far as Ferry asks: PutObject with `If-None-Match`, HeadObject.
-private final class SmallStore: Sendable {
-    struct Object {
-        var bytes: [UInt8]
-        var fields: [String: String]
-    }
-
-    let objects = Mutex<[String: Object]>([:])
-    let requests = Mutex<[ReceivedRequest]>([])
-    /// Whether the condition is heeded.
-    private let isConditional: Bool
-
-    init(isConditional: Bool = true) { self.isConditional = isConditional }
-
-    func answer(_ request: ReceivedRequest) -> String {
-        requests.withLock { $0.append(request) }
-        let words = request.line.split(separator: " ").map(String.init)
-        let (method, path) = (words[0], words[1])
-        if method == "PUT" {
-            let isNew = objects.withLock { objects in
-                if isConditional, request["if-none-match"] == "*", objects[path] != nil { return false }
-                objects[path] = Object(bytes: request.body, fields: request.headers.filter { $0.key.hasPrefix("x-amz-meta-") })
-                return true
-            }
-            return isNew ? ScriptedServer.answer(200, Self.tag(request.body)) : Self.error(412, "PreconditionFailed")
-        }
-        guard let object = objects.withLock({ $0[path] }) else { return "HTTP/1.1 404 Not Found\r\n\r\n" }
-        let fields = object.fields.map { "\($0.key): \($0.value)\r\n" }.joined()
-        return "HTTP/1.1 200 OK\r\nContent-Length: \(object.bytes.count)\r\n\(Self.tag(object.bytes))\(fields)\r\n"
-    }
-
-    private static func tag(_ bytes: [UInt8]) -> String {
-        "ETag: \"\(RequestSignature.hex(Insecure.MD5.hash(data: bytes)))\"\r\n"
-    }
-
-    static func error(_ status: Int, _ code: String, _ fields: String = "") -> String {
-        ScriptedServer.answer(status, fields, body: "<Error><Code>\(code)</Code><Message>no</Message></Error>")
-    }
-}
 
 @Suite("Delivery into an object store") struct S3DeliveryTests {
     private let folder = TemporaryFolder()
@@ -64,7 +24,7 @@ private final class SmallStore: Sendable {
 
     @Test("A segment becomes an object of its day, byte for byte, with what it holds in its metadata") func put() async throws {
         let store = SmallStore()
-        let server = ScriptedServer.answering { store.answer($0) }
+        let server = ScriptedServer.serving(store)
         let spool = try folder.spool()
         let name = Segments.name(3)
         let bytes = Segments.gzip(Segments.lines(0..<3))
@@ -83,7 +43,7 @@ private final class SmallStore: Sendable {
 
     @Test("Small segments are objects of their own, never joined") func apart() async throws {
         let store = SmallStore()
-        let server = ScriptedServer.answering { store.answer($0) }
+        let server = ScriptedServer.serving(store)
         let spool = try folder.spool()
         for second in 0..<20 { try spool.put(Segments.gzip(Segments.lines(0..<1)), as: Segments.name(second: second)) }
         var options = try options(server)
@@ -119,7 +79,7 @@ private final class SmallStore: Sendable {
 
     @Test("A store that ignores the condition gets the same bytes under the same name") func unconditional() async throws {
         let store = SmallStore(isConditional: false)
-        let server = ScriptedServer.answering { store.answer($0) }
+        let server = ScriptedServer.serving(store)
         let name = Segments.name(3)
         for place in ["a", "b"] {
             let spool = try folder.spool(place)
@@ -131,7 +91,7 @@ private final class SmallStore: Sendable {
 
     @Test("Where another object has the name, the segment is kept and the reason told") func taken() async throws {
         let store = SmallStore()
-        let server = ScriptedServer.answering { store.answer($0) }
+        let server = ScriptedServer.serving(store)
         let spool = try folder.spool()
         let name = Segments.name(3)
         store.objects.withLock { $0["/logs/edge/\(name.created.day)/\(name.fileName)"] = .init(bytes: [1, 2], fields: [:]) }
@@ -143,7 +103,7 @@ private final class SmallStore: Sendable {
 
     @Test("An object that another tool put ends the segment when its bytes are the same") func putByOthers() async throws {
         let store = SmallStore()
-        let server = ScriptedServer.answering { store.answer($0) }
+        let server = ScriptedServer.serving(store)
         let spool = try folder.spool()
         let name = Segments.name(3)
         let bytes = Segments.gzip(Segments.lines(0..<3))
@@ -187,7 +147,7 @@ private final class SmallStore: Sendable {
             guard request["x-amz-date"]?.hasPrefix(hour) ?? false else {
                 return SmallStore.error(403, "RequestTimeTooSkewed", "Date: \(date)\r\n")
             }
-            return store.answer(request)
+            return String(decoding: store.answer(request), as: UTF8.self)
         }
         let spool = try folder.spool()
         for second in 0..<2 { try spool.put(Segments.gzip(Segments.lines(0..<3)), as: Segments.name(second: second)) }
@@ -222,7 +182,7 @@ private final class SmallStore: Sendable {
             guard request["authorization"]?.contains("Credential=NEW/") ?? false else {
                 return SmallStore.error(status, code)
             }
-            return store.answer(request)
+            return String(decoding: store.answer(request), as: UTF8.self)
         }
         let options = try options(server, credentials: path)
         try write("NEW")
@@ -233,7 +193,7 @@ private final class SmallStore: Sendable {
 
     @Test("Files of one name with other content stay apart with {key} in the prefix") func key() async throws {
         let store = SmallStore()
-        let server = ScriptedServer.answering { store.answer($0) }
+        let server = ScriptedServer.serving(store)
         let spool = try folder.spool()
         for number in 0..<2 {
             let path = folder("spool/app.json.gz")
@@ -248,7 +208,7 @@ private final class SmallStore: Sendable {
 
     @Test("Two machines' files of one name stay apart with {machine} in the prefix") func machine() async throws {
         let store = SmallStore()
-        let server = ScriptedServer.answering { store.answer($0) }
+        let server = ScriptedServer.serving(store)
         let spool = try folder.spool()
         let name = Segments.name(3, stream: "dns")
         try spool.put(Segments.gzip(Segments.lines(0..<3)), as: name)
