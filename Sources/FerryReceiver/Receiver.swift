@@ -1,5 +1,6 @@
 import FerryIntake
 public import FerrySpool
+package import FerryUpload
 import Glibc
 import HTTPTypes
 import Hummingbird
@@ -20,6 +21,7 @@ public struct Receiver: Sendable {
     private enum Reception: Sendable {
         case spool(SegmentHandler)
         case hub(Hub)
+        case store(StoreHandler)
     }
 
     /// Creates a receiver that puts segments into a spool.
@@ -38,7 +40,7 @@ public struct Receiver: Sendable {
                 SegmentHandler(
                     spool: spool, options: options,
                     admission: try Admission(spool, FolderIDs(), gathering: options.gathering?.bounded(by: options.inflateLimit)),
-                    turns: IntakeTurns(),
+                    pieces: BodyPieces(options: options, turns: IntakeTurns()),
                     onEvent: onEvent))
         } catch {
             throw .file(error)
@@ -64,12 +66,31 @@ public struct Receiver: Sendable {
             SegmentHandler(
                 spool: spool, options: options,
                 admission: try Admission(spool, ids, gathering: options.gathering?.bounded(by: options.inflateLimit)),
-                turns: turns,
+                pieces: BodyPieces(options: options, turns: turns),
                 onEvent: onEvent)
         }
         // No machine takes all connections, from however many addresses.
         let mostRequests = min(RequestCount.most, max(1, options.mostConnections / 2))
         reception = .hub(Hub(access: access, stations: stations, mostRequests: mostRequests, onEvent: onEvent))
+    }
+
+    /// Creates a receiver that puts segments into an object store, and keeps nothing: any number of them may store into one.
+    ///
+    /// - Parameters:
+    ///   - scratch: The folder of the bodies under way, in files without names.
+    ///   - onEvent: Told what happens, from any thread.
+    /// - Throws: ``ReceiverError`` when no file can be made in that folder.
+    package init(
+        _ store: ObjectStore, scratch: String, options: ReceiverOptions,
+        onEvent: @escaping @Sendable (ReceiverEvent) -> Void = { _ in }
+    ) throws(ReceiverError) {
+        self.options = options
+        self.onEvent = onEvent
+        do throws(FileError) { _ = try OpenFile.unnamed(in: scratch) } catch { throw .file(error) }
+        reception = .store(
+            StoreHandler(
+                store: store, scratch: scratch, options: options, pieces: BodyPieces(options: options, turns: IntakeTurns()),
+                onEvent: onEvent))
     }
 
     /// Serves until the task is cancelled.
@@ -127,6 +148,7 @@ public struct Receiver: Sendable {
     private func publishGathered(all: Bool) async {
         if options.gathering == nil { return }
         switch reception {
+        case .store: break
         case .spool(let handler): await handler.admission.publishGathered(all: all)
         case .hub(let hub): for station in hub.stations.open.values { await station.handler.admission.publishGathered(all: all) }
         }
@@ -142,6 +164,7 @@ public struct Receiver: Sendable {
                 switch reception {
                 case .spool(let handler): [handler.spool]
                 case .hub(let hub): hub.stations.open.values.map(\.spool)
+                case .store: [Spool]()
                 }
             let start = ContinuousClock.now
             for spool in spools where !Task.isCancelled {
@@ -157,6 +180,7 @@ public struct Receiver: Sendable {
     private func forget(olderThan age: Duration) async {
         repeat {
             switch reception {
+            case .store: break
             case .spool(let handler): await forget(olderThan: age, handler, of: nil)
             case .hub(let hub):
                 for (name, station) in hub.stations.open where !Task.isCancelled {
@@ -176,11 +200,10 @@ public struct Receiver: Sendable {
     private func answer(_ request: Request, _ context: PeerContext) async -> Response {
         switch reception {
         case .spool(let handler):
-            if let token = await token(), !BearerToken.matches(request.headers[.authorization], token) {
-                let refused = RefusedRequestError(.unauthorized, "a valid bearer token is needed")
-                onEvent(.refused(Refusal(refused, machine: nil, address: context.address)))
-                return refused.response
-            }
+            if let refusal = await refusal(request, context) { return refusal }
+            return await handler.handle(request, at: context.address)
+        case .store(let handler):
+            if let refusal = await refusal(request, context) { return refusal }
             return await handler.handle(request, at: context.address)
         case .hub(let hub):
             let credentials = MachineAccess.Credentials(
@@ -188,6 +211,14 @@ public struct Receiver: Sendable {
                 certificate: options.certificate == nil ? nil : await context.certificate())
             return await hub.handle(request, credentials, at: context.address)
         }
+    }
+
+    /// Returns the answer to a request that does not show the token; `nil` where it does, or none is needed.
+    private func refusal(_ request: Request, _ context: PeerContext) async -> Response? {
+        guard let token = await token(), !BearerToken.matches(request.headers[.authorization], token) else { return nil }
+        let refused = RefusedRequestError(.unauthorized, "a valid bearer token is needed")
+        onEvent(.refused(Refusal(refused, machine: nil, address: context.address)))
+        return refused.response
     }
 
     /// Returns the token that requests must show now.

@@ -30,6 +30,10 @@ enum IntakeError: Error, Equatable {
     case tooSlow
     /// The connection broke within the body.
     case aborted
+    /// The object store does not take it now. The reason is for the log.
+    case store(String, retryAfter: Duration)
+    /// The object store takes only smaller ones.
+    case tooLargeForStore(String)
     case file(FileError)
     /// It is sound, but could not be logged or named.
     case notAdmitted(FileError)

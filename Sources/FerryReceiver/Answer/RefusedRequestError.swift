@@ -10,6 +10,8 @@ struct RefusedRequestError: Error {
     /// Further members, as JSON text with a leading comma.
     var more = ""
     var retryAfter: Duration?
+    /// The reason for the log, where the client is to learn less.
+    var detail: String?
     /// Nothing more is to be read from the connection.
     var closes = false
 
@@ -79,6 +81,12 @@ struct RefusedRequestError: Error {
                 .requestTimeout, "the connection broke within the body, or stood still for longer than the receiver waits",
                 closes: true)
         case .tooSlow: self.init(.requestTimeout, "the body comes too slowly")
+        case .store(let reason, let retryAfter):
+            self.init(.serviceUnavailable, "the receiver's object store does not take it now", retryAfter: retryAfter)
+            detail = reason
+        case .tooLargeForStore(let reason):
+            self.init(.contentTooLarge, "the body is larger than the receiver's object store takes")
+            detail = reason
         // Where its files lie is the receiver's own affair: its log names them.
         case .file(let error) where error.isOutOfSpace, .notAdmitted(let error) where error.isOutOfSpace:
             self.init(Self.insufficientStorage, "the receiver cannot store it: \(error.reason)")

@@ -39,6 +39,15 @@ struct BodyIntake: ~Copyable {
         }
     }
 
+    /// Hashes and counts a piece of a body that is not taken, from a failure on.
+    mutating func skip(_ buffer: ByteBuffer) {
+        bytes += ByteCount(Int64(buffer.readableBytes))
+        buffer.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
+    }
+
+    /// The SHA-256 of what came.
+    var digest: BodyDigest { BodyDigest(hash.finalize()) }
+
     /// What a body is, as far as it is not in its entry.
     struct Facts: Sendable {
         let digest: BodyDigest

@@ -18,6 +18,6 @@ public struct Refusal: Sendable {
         self.machine = machine
         self.address = address
         status = refused.status.code
-        self.reason = reason ?? refused.message
+        self.reason = reason ?? refused.detail ?? refused.message
     }
 }

@@ -9,7 +9,7 @@ struct SegmentHandler: Sendable {
     let spool: Spool
     let options: ReceiverOptions
     let admission: Admission
-    let turns: IntakeTurns
+    let pieces: BodyPieces
     /// For looks at how much the spool holds.
     let usageLooks = Turnstile(width: 2)
     let onEvent: @Sendable (ReceiverEvent) -> Void
@@ -153,8 +153,8 @@ struct SegmentHandler: Sendable {
     ) async throws(IntakeError) -> [ReceivedSegment] {
         let body = KnownRequest(known, inflateLimit: options.inflateLimit)
         let turn = TurnLength()
-        try await forEachPiece(of: request, from: guest, turn) { piece throws(IntakeError) in
-            try await work(for: request, from: guest, turn) { () throws(IntakeError) in try body.take(piece) }
+        try await pieces.forEach(of: request, from: guest, turn) { piece throws(IntakeError) in
+            try await pieces.work(for: request, from: guest, turn) { () throws(IntakeError) in try body.take(piece) }
         }
         return try body.finish()
     }
@@ -188,62 +188,24 @@ struct SegmentHandler: Sendable {
         var received: [ReceivedSegment] = []
         var total = ByteCount.zero
         let turn = TurnLength()
-        try await forEachPiece(of: request, from: guest, turn) { piece throws(IntakeError) in
+        try await pieces.forEach(of: request, from: guest, turn) { piece throws(IntakeError) in
             total += ByteCount(Int64(piece.readableBytes))
             guard total <= options.maxBody else { throw IntakeError.tooLarge(limit: options.maxBody) }
             try room.take(total)
             var left: ByteBuffer? = piece
             while let rest = left {
-                left = try await work(for: request, from: guest, turn) { () throws(IntakeError) in try intake.take(rest) }
+                left = try await pieces.work(for: request, from: guest, turn) { () throws(IntakeError) in try intake.take(rest) }
                 if left != nil { received += try await admit(intake.handOver(), from: sender) }
             }
         }
         if intake.lacksFile {
-            try await work(for: request, from: guest, turn) { () throws(IntakeError) in try intake.finish() }
+            try await pieces.work(for: request, from: guest, turn) { () throws(IntakeError) in try intake.finish() }
         } else {
             try intake.finish()
         }
         received += try await admit(intake.handOver(), from: sender)
         stored = received.reduce(.zero) { $0 + ($1.isDuplicate ? .zero : $1.bytes) }
         return received
-    }
-
-    /// Runs what inflates and writes when the sender's turn comes.
-    private func work<Value: Sendable>(
-        for request: Request, from guest: Guest?, _ turn: TurnLength,
-        _ work: @escaping @Sendable () throws(IntakeError) -> Value
-    ) async throws(IntakeError) -> Value {
-        let result = await turns.run(for: guest?.machine.name.text ?? request.headers[.ferrySpool] ?? "") {
-            turn.measure { Result { () throws(IntakeError) in try work() } }
-        }
-        guard let result else { throw .aborted }
-        return try result.get()
-    }
-
-    /// Hands on the body as it comes. A client that is too slow is refused.
-    private func forEachPiece(
-        of request: Request, from guest: Guest?, _ turn: TurnLength, _ take: (ByteBuffer) async throws(IntakeError) -> Void
-    ) async throws(IntakeError) {
-        var total = ByteCount.zero
-        let start = ContinuousClock.now
-        var iterator = request.body.makeAsyncIterator()
-        while true {
-            let buffer: ByteBuffer?
-            // The connection broke: there is no one to answer to.
-            do { buffer = try await iterator.next() } catch { throw .aborted }
-            guard var buffer else {
-                // A body that ends with the receiver is not whole.
-                if Task.isCancelled { throw .aborted }
-                return
-            }
-            total += ByteCount(Int64(buffer.readableBytes))
-            guest?.meter.charge(buffer.readableBytes)
-            let allowed = options.idleTimeout + .seconds(total.bytes / ReceiverOptions.slowestRate.bytes)
-            if ContinuousClock.now - start > allowed { throw .tooSlow }
-            while let piece = buffer.readSlice(length: min(turn.bytes, buffer.readableBytes)), piece.readableBytes > 0 {
-                try await take(piece)
-            }
-        }
     }
 
     /// Hands the candidates over: what becomes of their files is the admission's to decide.

@@ -1,3 +1,4 @@
+import Crypto
 package import FerrySpool
 import NIOCore
 
@@ -25,7 +26,7 @@ package struct ObjectReader: ~Copyable {
 
     /// A page of the list has this many objects at most, and 4 KB for each of them.
     private static let mostListed = 1000
-    /// A list may have so many empty pages in a row: AWS makes some where many objects were deleted.
+    /// A list may have this many empty pages in a row: AWS makes some where many objects were deleted.
     private static let mostEmptyPages = 1000
     /// An object is read in pieces of this size.
     private static let piece = ByteCount.mebibytes(4)
@@ -88,20 +89,20 @@ package struct ObjectReader: ~Copyable {
     /// Writes an object into an empty file, and compares it with the SHA-256 that it was put with.
     package mutating func get(_ object: ListedObject, into file: OpenFile) async throws {
         var offset: Int64 = 0
-        var expected: BodyDigest?
+        var expected: String?
+        var hash = SHA256()
         while offset < object.size.bytes {
             let end = min(offset + Self.piece.bytes, object.size.bytes)
             var fields = [(name: "Range", value: "bytes=\(offset)-\(end - 1)")]
             if !object.etag.isEmpty { fields.append(("If-Match", object.etag)) }
             let answer = try await success("GET", Self.target(object.name), fields, bytes: end - offset)
-            if offset == 0 { expected = answer.header(S3Answer.digestField).flatMap { BodyDigest(hexadecimal: $0) } }
+            if offset == 0 { expected = answer.header(S3Answer.digestField) }
+            hash.update(data: answer.body)
             try file.write(answer.body)
             offset = end
         }
-        guard let expected else { return }
-        guard try file.digest().digest == expected else {
-            throw ObjectStoreError(.changed, "\(object.name): its bytes are not those that it was put with")
-        }
+        guard let expected, expected != RequestSignature.hex(hash.finalize()) else { return }
+        throw ObjectStoreError(.changed, "\(location.description): the object's bytes are not those that it was put with")
     }
 
     private static func target(_ name: String) -> String {
@@ -109,7 +110,7 @@ package struct ObjectReader: ~Copyable {
             separator: "/")
     }
 
-    /// A request that fails for a while is made so often, with pauses between.
+    /// The pauses before the tries that follow one that failed for a while.
     private static let pauses = [Duration.milliseconds(200), .seconds(1), .seconds(3)]
 
     /// Makes a request until it succeeds, or has no chance to.

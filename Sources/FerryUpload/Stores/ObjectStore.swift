@@ -3,7 +3,7 @@ import NIOPosix
 
 /// A bucket that segments are put into and read out of: `s3://BUCKET/PREFIX?endpoint=…`.
 ///
-/// A segment's object is named by the segment alone, so that it is the same whoever puts it and however often: `PREFIX/{day}/{segment}`, as the
+/// A segment's object is named by the segment alone, so that it is the same at every try and at every receiver: `PREFIX/{day}/{segment}`, as the
 /// destination of that URL names it, where the name is Ferry's; else `PREFIX/keyed/{key}.jsonl.gz` with 128 bits of the key's SHA-256.
 package final class ObjectStore: Sendable {
     /// What logs and messages show, without secrets.

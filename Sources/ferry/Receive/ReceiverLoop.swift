@@ -11,6 +11,8 @@ struct ReceiverLoop {
     enum Place {
         case spool(Spool, SpoolOptions)
         case machines(MachineFolder)
+        /// - Parameter scratch: The folder of the bodies under way.
+        case store(ObjectStore, scratch: String)
     }
 
     private let place: Place
@@ -56,6 +58,11 @@ struct ReceiverLoop {
                 try Receiver(machines: folder, options: options, onEvent: reports.add)
             }
             _ = try await serve(receiver, storingInto: "\(folder.path)/*", &options, signals) { true }
+        case .store(let store, let scratch):
+            let receiver = try receiver { () throws(ReceiverError) in
+                try Receiver(store, scratch: scratch, options: options, onEvent: reports.add)
+            }
+            _ = try await serve(receiver, storingInto: store.description, &options, signals) { true }
         case .spool(var spool, let spoolOptions):
             while true {
                 let receiver = try receiver { () throws(ReceiverError) in

@@ -2,6 +2,7 @@ import ArgumentParser
 import FerryReceiver
 import FerrySpool
 import FerryUpload
+import FoundationEssentials
 
 struct ReceiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,6 +27,10 @@ struct ReceiveCommand: AsyncParsableCommand {
             With --machines each machine has a spool of its own in that folder, a token or certificate of its own, and limits of its \
             own; see ferry machine.
 
+            With --store nothing is kept on this machine: each segment is an object of that bucket before its sender is answered, named by \
+            the segment, or by the key of one that has another tool's name. Any number of such receivers may store into one bucket, behind a \
+            balancer: which of them gets a segment, and how often, makes no difference.
+
             Example: ferry receive --listen 127.0.0.1:8787 --spool hub
             """)
 
@@ -38,6 +43,20 @@ struct ReceiveCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "Receive for the machines of this folder, each into its own spool, instead of into --spool.", valueName: "dir"))
     var machines: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Put each segment into this object store, s3://bucket/prefix?endpoint=http://host:7480, and keep nothing here.",
+            valueName: "url"))
+    var store: String?
+
+    @OptionGroup var storeOptions: StoreOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "With --store: the folder of bodies under way, in files without names. Default: $TMPDIR, then /tmp.", valueName: "dir"
+        ))
+    var scratch: String?
 
     @Option(help: ArgumentHelp("The largest body.", valueName: "size"))
     var maxBody = ByteCount.mebibytes(64)
@@ -97,6 +116,19 @@ struct ReceiveCommand: AsyncParsableCommand {
         guard machines == nil || (spoolOptions.spool == nil && tokenFile == nil) else {
             throw ValidationError("--machines has spools and tokens of its own: it does not go with --spool or --token-file")
         }
+        if let store {
+            for (isGiven, name) in [
+                (spoolOptions.spool != nil, "--spool"), (machines != nil, "--machines"), (gather != nil, "--gather"),
+                (remember.age != nil, "--remember"),
+            ] where isGiven {
+                throw ValidationError("--store keeps nothing on this machine: it does not go with \(name)")
+            }
+            guard ObjectStore.isURL(store) else {
+                throw ValidationError("--store '\(store)' names no object store; write it like s3://bucket/prefix")
+            }
+        } else if scratch != nil || !storeOptions.isEmpty {
+            throw ValidationError("--scratch, --credentials-file and --ca go with --store")
+        }
         if let metrics, ListenAddress(parsing: metrics) == nil {
             throw ValidationError("--metrics '\(metrics)' must be like 127.0.0.1:9788")
         }
@@ -114,7 +146,9 @@ struct ReceiveCommand: AsyncParsableCommand {
         options.maxBody = maxBody
         options.inflateLimit = inflateLimit
         options.longestLine = maxLine
-        let open = try DescriptorLimit.raise(connections: maxConnections, spools: machines == nil ? 1 : options.mostOpenSpools)
+        let open = try DescriptorLimit.raise(
+            connections: maxConnections,
+            spools: machines == nil ? store == nil ? 1 : ObjectStore.mostConnections : options.mostOpenSpools)
         if open.connections < maxConnections {
             spoolOptions.log.warn(
                 "too few files may be open for \(maxConnections) connections: \(open.connections) at once are served; raise the limit (ulimit -n)"
@@ -132,13 +166,35 @@ struct ReceiveCommand: AsyncParsableCommand {
         options.idleTimeout = timeout
         try requireSecurity(address)
         let loop = ReceiverLoop(
-            try place(), options, listen: listen, metrics: metrics.flatMap(ListenAddress.init), log: spoolOptions.log)
+            try await place(), options, listen: listen, metrics: metrics.flatMap(ListenAddress.init), log: spoolOptions.log)
         try await loop.run()
     }
 
-    private func place() throws -> ReceiverLoop.Place {
+    private func place() async throws -> ReceiverLoop.Place {
+        if let store {
+            let store = try storeOptions.store(store)
+            try await check(store)
+            let environment = ProcessInfo.processInfo.environment
+            return .store(store, scratch: scratch ?? environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp")
+        }
         if let machines { return .machines(MachineFolder(machines)) }
         return .spool(try spoolOptions.open(.create), spoolOptions)
+    }
+
+    /// Looks whether the store lets this receiver in. One that does not answer yet may do so when segments come.
+    private func check(_ store: ObjectStore) async throws {
+        var reader = store.reader()
+        do throws(ObjectStoreError) {
+            try await reader.check(store.namesBegin)
+        } catch {
+            switch error.kind {
+            case .misconfigured, .garbage: throw CommandError(.misconfigured, error.description)
+            case .denied:
+                spoolOptions.log.warn("\(error); nothing is listed here, but ferry list and ferry cat need that")
+            case .unavailable, .changed:
+                spoolOptions.log.warn("\(error); until it answers, segments are refused (503), and their senders keep them")
+            }
+        }
     }
 
     /// Throws unless a receiver that listens beyond this machine knows its senders, and does not let others read the tokens.

@@ -1,0 +1,43 @@
+import ArgumentParser
+import FerryUpload
+import FoundationEssentials
+
+/// How an object store is reached.
+struct StoreOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "For s3://, the keys as in ~/.aws/credentials. Without: AWS_ACCESS_KEY_ID, or that file.", valueName: "file"))
+    var credentialsFile: String?
+
+    @Option(help: ArgumentHelp("For s3://, certificates to trust instead of the system's (PEM).", valueName: "file"))
+    var ca: String?
+
+    var isEmpty: Bool { credentialsFile == nil && ca == nil }
+
+    /// Takes the store that a URL names.
+    func store(_ url: String) throws -> ObjectStore {
+        var transport = TransportOptions()
+        transport.certificateAuthority = ca
+        do {
+            return try ObjectStore(
+                url, environment: ProcessInfo.processInfo.environment, credentialsFile: credentialsFile, transport: transport)
+        } catch let error as DestinationURLError {
+            throw CommandError(.badConfiguration, error.description)
+        } catch let error as TransportSetupError {
+            throw CommandError(.badConfiguration, error.description)
+        }
+    }
+}
+
+extension CommandError {
+    /// A store that does not do what was asked.
+    init(_ error: ObjectStoreError) {
+        let status: ExitStatus =
+            switch error.kind {
+            case .misconfigured, .denied: .misconfigured
+            case .unavailable: .remaining
+            case .changed, .garbage: .badData
+            }
+        self.init(status, error.description)
+    }
+}
