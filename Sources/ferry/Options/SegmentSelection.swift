@@ -37,7 +37,8 @@ struct SegmentSelection: ParsableArguments {
         }
     }
 
-    private func matches(_ name: String) -> Bool {
+    /// Returns whether priority and stream, as far as a name tells them, are those that are asked for.
+    func matches(_ name: String) -> Bool {
         guard priority != nil || stream != nil else { return true }
         let segment = SegmentName(name)
         return (priority == nil || (segment?.priority ?? .normal) == priority) && (stream == nil || segment?.stream == stream)

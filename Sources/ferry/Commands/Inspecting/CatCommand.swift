@@ -1,8 +1,9 @@
 import ArgumentParser
 import FerrySpool
+import FerryUpload
 import Glibc
 
-struct CatCommand: ParsableCommand {
+struct CatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cat",
         abstract: "Print the events themselves, in upload order.",
@@ -11,13 +12,32 @@ struct CatCommand: ParsableCommand {
 
             A segment that is sent meanwhile is printed from sent/.
 
-            Exit status: 0 everything was printed, 65 a segment is damaged, 74 one could not be read, or has gone meanwhile.
+            Of an object store, ferry cat s3://bucket/prefix, everything below the prefix is printed, or the one object of that name, in the order of \
+            names.
+
+            Exit status: 0 everything was printed, 65 a segment is damaged, 74 one could not be read, or has gone meanwhile, 75 the object \
+            store does not answer, 77 it lets nothing in.
             """)
 
     @OptionGroup var selection: SegmentSelection
     @OptionGroup var spoolOptions: SpoolOptions
+    @OptionGroup var storeOptions: StoreOptions
 
-    func run() throws {
+    func validate() throws {
+        let hasStore = selection.segments.contains(where: ObjectStore.isURL)
+        guard hasStore || storeOptions.isEmpty else {
+            throw ValidationError("--credentials-file and --ca go with an object store")
+        }
+        guard !hasStore || selection.segments.count == 1 && !selection.all && spoolOptions.spool == nil else {
+            throw ValidationError("an object store is named alone, without --all and --spool")
+        }
+    }
+
+    func run() async throws {
+        if let url = selection.segments.first, ObjectStore.isURL(url) {
+            let inspection = StoreInspection(store: try storeOptions.store(url), log: spoolOptions.log)
+            return try await inspection.print(where: selection.matches)
+        }
         let spool = try spoolOptions.openForReading()
         let log = spoolOptions.log
         var isDamaged = false

@@ -2,13 +2,21 @@ import ArgumentParser
 import FerrySpool
 import FerryUpload
 
-struct ListCommand: ParsableCommand {
+struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Show pending segments in upload order, and why each waiting one waits.",
-        discussion: "Example: ferry list --limit 20")
+        discussion: """
+            Of an object store, s3://bucket/prefix, all objects below the prefix are shown, in the order of their names.
+
+            Example: ferry list --limit 20
+            """)
+
+    @Argument(help: ArgumentHelp("An object store, in place of a spool.", valueName: "s3-url"))
+    var store: String?
 
     @OptionGroup var spoolOptions: SpoolOptions
+    @OptionGroup var storeOptions: StoreOptions
     @OptionGroup var output: JSONOption
 
     @Option(help: ArgumentHelp("Show at most this many.", valueName: "n"))
@@ -16,9 +24,21 @@ struct ListCommand: ParsableCommand {
 
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more") }
+        if let store {
+            guard ObjectStore.isURL(store) else {
+                throw ValidationError("'\(store)' names no object store; a spool's folder is named by --spool")
+            }
+            guard spoolOptions.spool == nil else { throw ValidationError("an object store does not go with --spool") }
+        } else if !storeOptions.isEmpty {
+            throw ValidationError("--credentials-file and --ca go with an object store")
+        }
     }
 
-    func run() throws {
+    func run() async throws {
+        if let store {
+            let inspection = StoreInspection(store: try storeOptions.store(store), log: spoolOptions.log)
+            return try await inspection.list(most: limit, isJSON: output.json)
+        }
         let spool = try spoolOptions.openForReading()
         let now = Timestamp.now()
         let standstill = spool.standstill(at: now)
