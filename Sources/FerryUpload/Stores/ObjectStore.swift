@@ -69,7 +69,7 @@ package final class ObjectStore: Sendable {
 
     /// Puts a segment, unless an object of its name is there.
     ///
-    /// - Parameter onNotice: Called with what a person should hear, whatever becomes of it.
+    /// - Parameter onNotice: Called with what a person should hear, in any case.
     package func put(_ segment: StoredSegment, onNotice: (String) -> Void) async throws(FileError) -> PutResult {
         let outgoing = OutgoingRequest(facts: [segment.facts], body: try segment.body(), attempt: 1, digest: segment.digest)
         let (template, lines) = segment.facts.isForeign ? keyed : named

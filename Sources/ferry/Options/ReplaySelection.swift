@@ -75,6 +75,17 @@ struct ReplaySelection: ParsableArguments {
         condition == nil && settings.isEmpty && timeField == nil && shiftTime == nil && rate == nil && !keepsGaps
     }
 
+    /// Returns whether a source of this name may be sent again, as far as the name tells.
+    func mayTake(_ fileName: String) -> Bool {
+        let segment = SegmentName(fileName)
+        if let priority, (segment?.priority ?? .normal) != priority { return false }
+        if let stream, segment?.stream != stream { return false }
+        guard timeField == nil, let created = segment?.created else { return true }
+        if let start = since.flatMap({ Timestamp(rfc3339: $0) }), created < start { return false }
+        if let end = until.flatMap({ Timestamp(rfc3339: $0) }), created >= end { return false }
+        return true
+    }
+
     func apply(to options: inout ReplayOptions) throws {
         options.filter.since = try time(since, "--since")
         options.filter.until = try time(until, "--until")

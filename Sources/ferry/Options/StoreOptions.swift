@@ -15,7 +15,10 @@ struct StoreOptions: ParsableArguments {
     var isEmpty: Bool { credentialsFile == nil && ca == nil }
 
     /// Takes the store that a URL names.
-    func store(_ url: String) throws -> ObjectStore {
+    func store(_ url: String) throws -> ObjectStore { try Self.store(url, credentialsFile: credentialsFile, ca: ca) }
+
+    /// Does the same for a command that has these options for its destination.
+    static func store(_ url: String, credentialsFile: String?, ca: String?) throws -> ObjectStore {
         var transport = TransportOptions()
         transport.certificateAuthority = ca
         do {

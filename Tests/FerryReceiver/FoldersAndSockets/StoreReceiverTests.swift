@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(
-        "Where the store takes nothing, a sender is told to come back, and the log tells why",
+        "Where the store takes nothing, the answer asks the sender to come back, and the log tells why",
         arguments: [(503, "SlowDown"), (404, "NoSuchBucket"), (403, "SignatureDoesNotMatch"), (400, "InvalidRequest")])
     func failures(status: Int, code: String) async throws {
         let server = ScriptedServer.answering { _ in SmallStore.error(status, code) }

@@ -56,7 +56,7 @@ struct StoreInspection {
                     try await reader.get(object, into: file)
                     try Self.print(file)
                 } catch let error as ObjectStoreError where error.kind == .changed {
-                    log.warn("\(error)")
+                    log.warn("\(object.name): \(error)")
                     isDamaged = true
                 } catch let damage as GzipError {
                     log.warn("\(object.name): \(damage); what comes before it is printed")

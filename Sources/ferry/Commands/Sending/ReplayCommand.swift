@@ -10,7 +10,8 @@ struct ReplayCommand: AsyncParsableCommand {
         abstract: "Send archived events again.",
         discussion: """
             Sources are spools (their sent/), folders, and files *.jsonl.gz, *.jsonl, *.jsonl.zst. They are never changed. \
-            Requests carry Ferry-Replay: RUN and keys of their own, so that a receiver takes them.
+            Requests carry Ferry-Replay: RUN and keys of their own, so that a receiver takes them. Of an object store, s3://bucket/prefix, \
+            what is below the prefix is copied into --state first.
 
             What a replay keeps in --state while it is under way is no source for another one.
 
@@ -58,6 +59,9 @@ struct ReplayCommand: AsyncParsableCommand {
             throw ValidationError("--to: a replay goes to one destination, which has no name")
         }
         guard !paths.isEmpty else { throw ValidationError("name what to send again: a spool, a folder or a file") }
+        guard !dryRun || storeURLs.isEmpty else {
+            throw ValidationError("--dry-run fetches nothing, and does not go with s3:// sources")
+        }
         try SettingCheck.require("\(parallel)", as: "parallel", by: "--parallel")
         guard selection.maxGap == nil || selection.keepsGaps else {
             throw ValidationError("--max-gap shortens gaps between events, which --speed 1x or the like keeps")
@@ -69,11 +73,18 @@ struct ReplayCommand: AsyncParsableCommand {
         }
     }
 
-    private func options() throws -> ReplayOptions {
+    private var storeURLs: [String] { paths.filter(ObjectStore.isURL) }
+
+    private func stores() throws -> [ObjectStore] {
+        try storeURLs.map { try StoreOptions.store($0, credentialsFile: destination.credentialsFile, ca: destination.ca) }
+    }
+
+    /// - Parameter objects: The folder with what is copied out of object stores.
+    private func options(_ objects: String?) throws -> ReplayOptions {
         var settings = try destination.settings()
         settings.parallel = parallel
         let upload = try settings.options(environment: ProcessInfo.processInfo.environment)
-        var options = ReplayOptions(paths: paths, upload: upload)
+        var options = ReplayOptions(paths: paths.filter { !ObjectStore.isURL($0) } + [objects].compactMap(\.self), upload: upload)
         try selection.apply(to: &options)
         return options
     }
@@ -105,6 +116,10 @@ struct ReplayCommand: AsyncParsableCommand {
         do throws(FileError) { try replay.requirePaths() } catch {
             throw CommandError(.localFailure, "\(error); nothing is replayed")
         }
+        for store in try stores() {
+            var reader = store.reader()
+            do throws(ObjectStoreError) { try await reader.check(store.namesBegin) } catch { throw CommandError(error) }
+        }
         let arguments = Array(CommandLine.arguments.dropFirst(2))
         let folder = FileManager.default.currentDirectoryPath
         try await go(try ReplayRun.begin(in: stateFolder, arguments: arguments, from: folder, at: .now()))
@@ -112,16 +127,16 @@ struct ReplayCommand: AsyncParsableCommand {
 
     /// Makes relative paths absolute.
     private mutating func resolvePaths(from folder: String) {
-        paths = paths.map { $0.resolved(from: folder) }
+        paths = paths.map { ObjectStore.isURL($0) ? $0 : $0.resolved(from: folder) }
         destination.resolvePaths(from: folder)
     }
 
     /// - Parameter isResumed: It goes on now and waits for nothing first.
     private func makeReplay(
-        isResumed: Bool = false, _ onEvent: @escaping @Sendable (UploadEvent) -> Void
+        of objects: ReplayedObjects? = nil, isResumed: Bool = false, _ onEvent: @escaping @Sendable (UploadEvent) -> Void
     ) throws -> Replay {
         do {
-            var options = try options()
+            var options = try options(objects?.folder)
             options.upload.ignoresWaits = isResumed
             return try Replay(options, onEvent: onEvent)
         } catch let error as ConditionError {
@@ -132,14 +147,19 @@ struct ReplayCommand: AsyncParsableCommand {
     private func go(_ run: ReplayRun, isResumed: Bool = false) async throws {
         let log = Log(isQuiet: quiet)
         let progress = Progress(isShown: !quiet && !output.json, log: log)
-        let replay = try makeReplay(isResumed: isResumed) { progress.show($0) }
+        let stores = try stores()
+        let objects = stores.isEmpty ? nil : ReplayedObjects(stores, selection, in: run.spool.path)
+        let replay = try makeReplay(of: objects, isResumed: isResumed) { progress.show($0) }
         let report: ReplayReport
         do {
             report = try await Interruptible.run {
-                try await replay.run(run)
+                try await objects?.fetch()
+                return try await replay.run(run)
             } stop: {
                 replay.stop()
             }
+        } catch let error as CommandError {
+            throw CommandError(error.status, "\(error); ferry replay --resume \(run.id) goes on")
         } catch ReplayError.gone {
             throw CommandError(.usage, "there is no replay \(run.id) in \(stateFolder)")
         } catch let error as ReplayError {

@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "A store that cannot be used is told at the start, in one line",
+        "A store that cannot be used is named at the start, in one line",
         .needs("radosgw", "radosgw-admin", "ceph", "ceph-mon", "ceph-osd", "monmaptool", "curl")) func mistakes() async throws
     {
         let ceph = try await Ceph(bucket: "logs")
