@@ -100,4 +100,22 @@ package struct JSONWalker {
             guard take(UInt8(ascii: ",")) else { return false }
         }
     }
+
+    /// Goes through an array's elements, from its bracket to the one that closes it.
+    ///
+    /// - Returns: `false` when it is no array.
+    package mutating func forEachElement(_ body: (JSONField) throws -> Void) rethrows -> Bool {
+        skipSpace()
+        guard take(UInt8(ascii: "[")) else { return false }
+        skipSpace()
+        if take(UInt8(ascii: "]")) { return true }
+        while true {
+            skipSpace()
+            guard let value = value() else { return false }
+            try body(value)
+            skipSpace()
+            if take(UInt8(ascii: "]")) { return true }
+            guard take(UInt8(ascii: ",")) else { return false }
+        }
+    }
 }

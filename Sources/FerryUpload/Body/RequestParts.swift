@@ -37,7 +37,7 @@ final class RequestParts: Sendable {
     /// A segment, and where its first event stands that is to be sent.
     struct Source: Sendable {
         let file: OpenFile
-        let created: Timestamp
+        let origin: SegmentOrigin
         var line: Int64 = 0
     }
 
@@ -103,14 +103,15 @@ final class RequestParts: Sendable {
                     continue
                 }
                 let before = (body.count, encoder)
+                encoder.line = line
                 do throws(EventEncodingError) {
                     try event.withUnsafeBufferPointer { bytes throws(EventEncodingError) in
-                        try encoder.add(bytes, created: state.sources[segment].created, to: &body)
+                        try encoder.add(bytes, of: state.sources[segment].origin, to: &body)
                     }
                 } catch {
-                    throw .event(EventEncodingError(line: line + 1, reason: error.reason))
+                    throw .event(error)
                 }
-                let size = body.count + encoder.reserved + format.frame.end.utf8CodeUnitCount
+                let size = body.count + encoder.reserved + encoder.tail
                 guard events == 0 || limits.allow(events: events + 1, bytes: size) else {
                     body.removeSubrange(before.0...)
                     encoder = before.1

@@ -10,12 +10,22 @@ struct TrackedEvent {
     private(set) var user: JSONField?
     private(set) var device: JSONField?
     private(set) var properties: JSONField?
+    private var isObject = false
 
     /// - Throws: When the line is no object with a name.
     init(_ line: UnsafeBufferPointer<UInt8>) throws(EventEncodingError) {
+        self.init(any: line)
+        guard isObject else { throw EventEncodingError(reason: "is no JSON object") }
+        guard name?.kind == .string else {
+            throw EventEncodingError(reason: "has no \"name\", which an event needs in this form of body")
+        }
+    }
+
+    /// Takes any line. What is no object has no parts.
+    init(any line: UnsafeBufferPointer<UInt8>) {
         self.line = line
         var walker = JSONWalker(line)
-        let isObject = walker.forEachMember { key, value in
+        isObject = walker.forEachMember { key, value in
             switch key.string(line) {
             case "name": name = value
             case "time": time = value
@@ -27,10 +37,15 @@ struct TrackedEvent {
             default: break
             }
         }
-        guard isObject else { throw EventEncodingError(reason: "is no JSON object") }
-        guard name?.kind == .string else {
-            throw EventEncodingError(reason: "has no \"name\", which an event needs in this form of body")
-        }
+    }
+
+    /// The line's value; `nil` when it is no JSON.
+    var whole: JSONField? {
+        var walker = JSONWalker(line)
+        walker.skipSpace()
+        let value = walker.value()
+        walker.skipSpace()
+        return walker.position == line.count ? value : nil
     }
 
     /// Returns the text of a field that is one.
@@ -43,16 +58,20 @@ struct TrackedEvent {
     ///   in its place would be a wrong one.
     func moment(or created: Timestamp) throws(EventEncodingError) -> Timestamp {
         guard let time, time.kind != .null else { return created }
-        if let text = text(time) {
-            if let moment = Timestamp(rfc3339: text) { return moment }
-        } else if time.kind == .number, let milliseconds = Int64(exactly: time.number(line).rounded()),
-            Self.milliseconds.contains(milliseconds)
-        {
-            return Timestamp(milliseconds: milliseconds)
-        }
+        if let ownMoment { return ownMoment }
         let value = String(decoding: bytes(time).prefix(100), as: UTF8.self).printable()
         throw EventEncodingError(
             reason: "has \"time\" \(value), which is neither RFC 3339 (2026-11-21T03:15:02.123Z) nor milliseconds since 1970")
+    }
+
+    /// When the event was, as it says itself; `nil`: it does not, or not so that it can be read.
+    var ownMoment: Timestamp? {
+        guard let time else { return nil }
+        if let text = text(time) { return Timestamp(rfc3339: text) }
+        guard time.kind == .number, let milliseconds = Int64(exactly: time.number(line).rounded()),
+            Self.milliseconds.contains(milliseconds)
+        else { return nil }
+        return Timestamp(milliseconds: milliseconds)
     }
 
     /// From 1973 on, so that seconds are not taken for milliseconds, to the last year that RFC 3339 can write.

@@ -13,7 +13,7 @@ extension RequestBody {
     ///
     /// Inflates, encodes and compresses piece by piece, so that memory does not grow with the segment.
     static func transcoded(
-        _ claim: Claim, as format: BodyFormat, in spool: Spool, created: Timestamp, now: Timestamp, inflateLimit: ByteCount
+        _ claim: Claim, as format: BodyFormat, in spool: Spool, of origin: SegmentOrigin, now: Timestamp, inflateLimit: ByteCount
     ) throws(TranscodingError) -> RequestBody {
         do {
             let target = try claim.status.size <= inMemory ? OpenFile.inMemory() : spool.scratchFile()
@@ -27,10 +27,10 @@ extension RequestBody {
                 pending.removeAll(keepingCapacity: true)
             }
             try claim.file.inflate(limit: inflateLimit) { piece in
-                try cutter.feed(piece) { try encoder.add($0, created: created, to: &pending) }
+                try cutter.feed(piece) { try encoder.add($0, of: origin, to: &pending) }
                 try drain(over: 1 << 16)
             }
-            try cutter.finish { try encoder.add($0, created: created, to: &pending) }
+            try cutter.finish { try encoder.add($0, of: origin, to: &pending) }
             encoder.finish(&pending)
             try drain(over: 0)
             try writer.finish()

@@ -7,6 +7,16 @@ struct PreparedSegment: Sendable {
     let body: RequestBody
     var sidecar: RetryState?
     let preparedAt = ContinuousClock.now
+    /// What the destination said of it besides that it took it.
+    private(set) var remark: String?
+
+    /// Notes what the answer to a request said that carried it, or a part of it.
+    mutating func note(_ text: String?) {
+        guard let text, remark != text else { return }
+        remark = remark.map { "\($0); \(text)".printable(limit: Self.longestRemark) } ?? text
+    }
+
+    private static let longestRemark = 1000
 
     /// Returns how many of its first lines a destination has.
     ///

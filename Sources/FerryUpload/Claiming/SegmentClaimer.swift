@@ -126,7 +126,7 @@ struct SegmentClaimer: Sendable {
         // Each request is made when it is its turn.
         if options.cuts != nil { return .bytes(ByteBuffer()) }
         return try .transcoded(
-            claim, as: options.body, in: spool, created: facts.created, now: now, inflateLimit: options.inflateLimit)
+            claim, as: options.body, in: spool, of: facts.origin, now: now, inflateLimit: options.inflateLimit)
     }
 
     private func damaged(_ claim: Claim, _ fault: RejectionCause, _ sidecar: RetryState?) -> Preparation {

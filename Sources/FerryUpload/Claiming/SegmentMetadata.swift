@@ -71,4 +71,9 @@ final class SegmentMetadata: Sendable {
 
     /// Returns how long ago it was opened, as far as that is known.
     func age(at now: Timestamp) -> Duration { max(.zero, now - (dated ?? created)) }
+
+    /// What a body of another form says of it.
+    var origin: SegmentOrigin {
+        SegmentOrigin(created: created, key: idempotencyKey, stream: stream, priority: priority)
+    }
 }

@@ -20,7 +20,7 @@ extension Workers {
             let destination = job.services.recorder.destinationID
             parts = RequestParts(
                 segments.map {
-                    .init(file: $0.claim.file, created: $0.facts.created, line: $0.delivered(to: destination))
+                    .init(file: $0.claim.file, origin: $0.facts.origin, line: $0.delivered(to: destination))
                 }, as: options.body, limits: limits, inflateLimit: options.inflateLimit)
         }
     }
@@ -71,12 +71,12 @@ extension Workers {
             let outgoing = OutgoingRequest(
                 facts: sent.map(\.facts), body: part.body, attempt: sent[0].attempt, slices: part.slices)
             note(outgoing, of: sent, events: part.events, left.job.services)
-            var outcome = await deliver(outgoing, &sender)
+            var outcome = await deliver(outgoing, left.job.services, &sender)
             // Alone, its segments have other keys: what may have arrived together is asked for once more as it was.
             let isKept = options.repeatsWhole && outcome.verdict.isRetryable
             if sent.count > 1, !isKept, outcome.verdict.isDoubtful {
                 let first = outcome
-                outcome = await deliver(outgoing, &sender)
+                outcome = await deliver(outgoing, left.job.services, &sender)
                 outcome.follows(first)
             }
             if sent.count > 1, !options.repeatsWhole { outcome.resolveDoubt(sent[0].sidecar) }
@@ -137,6 +137,7 @@ extension Workers {
     /// - Returns: Whether more of the job is to be sent.
     private func goOn(_ left: inout Remainder, _ part: RequestPart, _ outcome: RequestOutcome) async -> Bool {
         let ended = part.slices.count { $0.isLast }
+        for slice in part.slices { left.segments[slice.segment - left.first].note(outcome.trace.remark) }
         // Its segments end one after the other, or all but one, which goes on.
         left.segments[part.slices[0].segment - left.first].claim.noteArrival()
         if let slice = part.slices.last, !slice.isLast {

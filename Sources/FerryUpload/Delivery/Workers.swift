@@ -290,9 +290,7 @@ final class Workers: Sendable {
         var outgoing = OutgoingRequest(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt, digest: digest)
         outgoing.home = try? services.lease.spool().directory.identity()
         note(outgoing, of: segments, services)
-        let outcome = await deliver(outgoing, &sender)
-        if let notice = outcome.trace.notice { services.onEvent(.warning(notice)) }
-        return outcome
+        return await deliver(outgoing, services, &sender)
     }
 
     /// Puts a segment where no request leads.
@@ -353,9 +351,12 @@ final class Workers: Sendable {
         !segments.isEmpty && RequestNoting.isNeeded(segments, options, accepted: dispatcher.read(\.acceptedJoined))
     }
 
-    func deliver(_ outgoing: OutgoingRequest, _ sender: inout RequestSender) async -> RequestOutcome {
+    func deliver(
+        _ outgoing: OutgoingRequest, _ services: SpoolServices, _ sender: inout RequestSender
+    ) async -> RequestOutcome {
         let generation = network.current
         var outcome = await sender.deliver(outgoing)
+        if let notice = outcome.trace.notice { services.onEvent(.warning(notice)) }
         if outcome.trace.latency != nil, let duration = outcome.duration { onRequest(duration) }
         if outcome.trace.latency == nil, generation != network.current, let reason = outcome.verdict.reason {
             outcome.verdict = .withdrawn(reason)

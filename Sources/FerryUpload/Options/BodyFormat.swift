@@ -12,11 +12,13 @@ public enum BodyFormat: Equatable, Sendable {
     ///
     /// - Parameter trackingID: The property, `UA-XXXX-Y`.
     case measurement(trackingID: String)
+    /// Log records of OpenTelemetry: `ExportLogsServiceRequest` in OTLP's JSON encoding.
+    case otlp
 
     var contentType: String {
         switch self {
         case .ndjson: "application/x-ndjson"
-        case .jsonArray, .sensors, .appCenter: "application/json"
+        case .jsonArray, .sensors, .appCenter, .otlp: "application/json"
         case .measurement: "text/plain; charset=utf-8"
         }
     }
@@ -28,6 +30,7 @@ public enum BodyFormat: Equatable, Sendable {
         case .jsonArray, .sensors: ("[\n", ",\n", "\n]")
         case .appCenter: ("{\"logs\":[", ",", "]}")
         case .measurement: ("", "\n", "\n")
+        case .otlp: ("{\"resourceLogs\":[", ",", "]}")
         }
     }
 }

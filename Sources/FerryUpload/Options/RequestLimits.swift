@@ -3,7 +3,7 @@ public import FerrySpool
 /// How much one request carries at most, where its body has another form than the segment itself.
 ///
 /// App Center's SDK sends 50 logs a request and Sensors Analytics' 50 events. The Measurement Protocol's batch endpoint takes 20 hits in
-/// 16 KB.
+/// 16 KB. A collector of OpenTelemetry takes 20 MiB, and its SDKs send 512 log records a request.
 public struct RequestLimits: Equatable, Sendable {
     /// The most events, 1 or more; `nil`: any number.
     public var events: Int64?
@@ -22,6 +22,7 @@ public struct RequestLimits: Equatable, Sendable {
         case .ndjson, .jsonArray: self.init()
         case .appCenter, .sensors: self.init(events: 50)
         case .measurement: self.init(events: 20, bytes: ByteCount(16_000))
+        case .otlp: self.init(events: 512, bytes: .mebibytes(4))
         }
     }
 

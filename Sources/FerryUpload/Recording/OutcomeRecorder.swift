@@ -104,7 +104,7 @@ struct OutcomeRecorder: Sendable {
     private func submitSent(_ segment: PreparedSegment, _ outcome: RequestOutcome) throws(FileError) {
         var entry = entry(
             segment.claim, options.destination.outcome, status: outcome.verdict.status, attempts: segment.attempt,
-            detail: outcome.trace.isDuplicate ? LedgerEntry.duplicate : nil)
+            detail: outcome.trace.isDuplicate ? LedgerEntry.duplicate : segment.remark ?? outcome.trace.remark)
         entry.events = segment.facts.events
         entry.receiver = outcome.trace.receiver
         try committer.submit(Ending(segment.claim, .sent(keep: options.keepsSent), entry, hasSidecar: segment.sidecar != nil))

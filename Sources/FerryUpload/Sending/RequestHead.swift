@@ -22,7 +22,7 @@ final class RequestHead: Sendable {
     static let userAgent = "ferry/\(FerryVersion.current)"
 
     init(_ options: UploadOptions) {
-        kind = options.destination.kind
+        kind = options.destination.kind(options.body)
         depot = options.destination.depot
         direct = options.destination.direct
         destination = options.destination

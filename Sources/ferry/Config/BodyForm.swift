@@ -9,6 +9,7 @@ enum BodyForm: String, CaseIterable, ExpressibleByArgument {
     case sensors
     case appcenter
     case measurement
+    case otlp
 
     /// Returns the body format; `nil` when the tracking ID is missing.
     func format(trackingID: String?) -> BodyFormat? {
@@ -18,6 +19,7 @@ enum BodyForm: String, CaseIterable, ExpressibleByArgument {
         case .sensors: .sensors
         case .appcenter: .appCenter
         case .measurement: trackingID.map { .measurement(trackingID: $0) }
+        case .otlp: .otlp
         }
     }
 }

@@ -20,7 +20,7 @@ struct BodyTests {
         var encoder = BodyEncoder(format, now: Self.now)
         var body: [UInt8] = []
         for line in lines {
-            try Array(line.utf8).withUnsafeBufferPointer { try encoder.add($0, created: Self.created, to: &body) }
+            try Array(line.utf8).withUnsafeBufferPointer { try encoder.add($0, of: .init(created: Self.created), to: &body) }
         }
         encoder.finish(&body)
         return String(decoding: body, as: UTF8.self)
@@ -287,7 +287,10 @@ struct BodyTests {
             for format in [BodyFormat.appCenter, .sensors, .measurement(trackingID: "UA-1-2")] {
                 var encoder = BodyEncoder(format, now: Self.now)
                 var body: [UInt8] = []
-                guard (try? bytes.withUnsafeBufferPointer { try encoder.add($0, created: Self.created, to: &body) }) != nil else {
+                guard
+                    (try? bytes.withUnsafeBufferPointer { try encoder.add($0, of: .init(created: Self.created), to: &body) })
+                        != nil
+                else {
                     continue
                 }
                 encoder.finish(&body)

@@ -16,6 +16,8 @@ extension FuzzTarget {
         }
     }
 
+    static let otlp = body("otlp", .otlp) { body in try expectEvent(body) }
+
     /// Events, a line each, written in another form.
     private static func body(
         _ name: String, _ format: BodyFormat, _ expectSound: @escaping @Sendable ([UInt8]) throws -> Void
@@ -30,7 +32,7 @@ extension FuzzTarget {
                     var checker = JSONLineChecker()
                     if case .invalid = checker.check(line) { isSound = false }
                     let before = body.count
-                    do throws(EventEncodingError) { try encoder.add(line, created: created, to: &body) } catch {
+                    do throws(EventEncodingError) { try encoder.add(line, of: .init(created: created), to: &body) } catch {
                         try expect(!error.description.isEmpty, "what an event lacks can be told")
                         body.removeLast(body.count - before)
                         isSound = false

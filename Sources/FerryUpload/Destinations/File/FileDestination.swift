@@ -30,7 +30,7 @@ final class FileDestination: DirectDestination {
     private func dead(of spool: String) -> DeadCopies {
         dead.withLock { dead in
             if let known = dead[spool] { return known }
-            let new = DeadCopies(machine: DestinationURL.machine, spool: spool)
+            let new = DeadCopies(machine: HostName.current, spool: spool)
             dead[spool] = new
             return new
         }

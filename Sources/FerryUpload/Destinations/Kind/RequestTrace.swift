@@ -16,6 +16,8 @@ struct RequestTrace: Sendable {
     var receiver: String?
     /// The most bytes of joined segments that the destination says it takes.
     var acceptedJoined: ByteCount?
+    /// What the destination said of what it took, for the ledger.
+    var remark: String?
     /// What a person should hear, whatever became of the request.
     var notice: String?
     /// Whether this segment is among them, where the outcome is of one segment.

@@ -12,7 +12,7 @@ struct RequestPartsTests {
     private func source(_ lines: some Sequence<Int>, from line: Int64 = 0, blankEnd: Bool = false) throws -> RequestParts.Source {
         let file = try OpenFile.inMemory()
         try file.write(Segments.gzip(lines.map { "{\"n\":\($0)}\n" }.joined() + (blankEnd ? "\n \n" : "")))
-        return .init(file: file, created: .distantPast, line: line)
+        return .init(file: file, origin: .init(created: .distantPast), line: line)
     }
 
     private func all(_ parts: RequestParts) throws -> [(part: RequestPart, numbers: [Int])] {
@@ -66,7 +66,7 @@ struct RequestPartsTests {
         let file = try OpenFile.inMemory()
         let long = "{\"n\":5,\"t\":\"\(String(repeating: "x", count: 400))\"}\n"
         try file.write(Segments.gzip(Segments.lines(0..<5) + long + Segments.lines(6..<20)))
-        let parts = parts([.init(file: file, created: .distantPast)], RequestLimits(bytes: ByteCount(100)))
+        let parts = parts([.init(file: file, origin: .init(created: .distantPast))], RequestLimits(bytes: ByteCount(100)))
         var sizes: [Int64] = []
         while let part = try parts.next(at: .now()) {
             guard case .bytes(let buffer) = part.body else { throw InVain(what: "bytes") }
@@ -88,7 +88,7 @@ struct RequestPartsTests {
         try file.write(Segments.gzip(String(repeating: event, count: 40)))
         let cuts = try [Duration.milliseconds(1), .seconds(10), .seconds(90_000), .seconds(86_400 * 400)].map { age in
             let parts = RequestParts(
-                [.init(file: file, created: created)], as: .measurement(trackingID: "UA-1-1"),
+                [.init(file: file, origin: .init(created: created))], as: .measurement(trackingID: "UA-1-1"),
                 limits: RequestLimits(bytes: ByteCount(654)),
                 inflateLimit: .mebibytes(1))
             var cut: [Int64] = []
@@ -110,9 +110,10 @@ struct RequestPartsTests {
     func blankLines() throws {
         let file = try OpenFile.inMemory()
         try file.write(Segments.gzip((0..<6).map { "{\"n\":\($0)}\n\n" }.joined()))
-        let whole = try all(parts([.init(file: file, created: .distantPast)], RequestLimits(events: 2)))
+        let whole = try all(parts([.init(file: file, origin: .init(created: .distantPast))], RequestLimits(events: 2)))
         let noted = whole[0].part.slices[0].lines.upperBound
-        let rest = try all(parts([.init(file: file, created: .distantPast, line: noted)], RequestLimits(events: 2)))
+        let rest = try all(
+            parts([.init(file: file, origin: .init(created: .distantPast), line: noted)], RequestLimits(events: 2)))
         #expect(rest.map(\.part.slices) == whole.dropFirst().map(\.part.slices))
         #expect(rest.map(\.numbers) == [[2, 3], [4, 5]])
     }

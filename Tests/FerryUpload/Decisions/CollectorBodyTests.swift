@@ -1,0 +1,175 @@
+import FerrySpool
+import Foundation
+import Testing
+
+@testable import FerryUpload
+
+@Suite("Request bodies for collectors and search engines")
+struct CollectorBodyTests {
+    private static let created = Timestamp(rfc3339: "2026-11-21T03:00:00Z")!
+    private static let origin = SegmentOrigin(created: created, key: "k", stream: "door", priority: .normal)
+
+    private func encode(
+        _ lines: [String], as format: BodyFormat, of origin: SegmentOrigin = origin
+    ) throws -> String {
+        var encoder = BodyEncoder(format, now: Self.created, host: "edge-7")
+        var body: [UInt8] = []
+        for line in lines {
+            try Array(line.utf8).withUnsafeBufferPointer { try encoder.add($0, of: origin, to: &body) }
+        }
+        encoder.finish(&body)
+        return String(decoding: body, as: UTF8.self)
+    }
+
+    private func json(_ text: String) throws -> NSDictionary {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary)
+    }
+
+    private func json(_ text: String, inside words: String...) throws -> [NSDictionary] {
+        var found = [try json(text)]
+        for word in words { found = try #require(found.first?[word] as? [NSDictionary]) }
+        return found
+    }
+
+    // MARK: OpenTelemetry
+
+    private func records(_ lines: String..., priority: Priority = .normal) throws -> [NSDictionary] {
+        let origin = SegmentOrigin(created: Self.created, key: "k", stream: "door", priority: priority)
+        return try json(
+            encode(lines, as: .otlp, of: origin), inside: "resourceLogs", "scopeLogs", "logRecords")
+    }
+
+    @Test("OTLP: a request says once which service and machine its records are of")
+    func resource() throws {
+        let body = try encode(["1", "2"], as: .otlp)
+        let resource = try #require(try json(body, inside: "resourceLogs").first?["resource"] as? NSDictionary)
+        #expect(
+            resource == [
+                "attributes": [
+                    ["key": "service.name", "value": ["stringValue": "door"]],
+                    ["key": "host.name", "value": ["stringValue": "edge-7"]],
+                ]
+            ])
+        #expect(try json(body, inside: "resourceLogs", "scopeLogs", "logRecords").count == 2)
+        #expect(try encode(["1"], as: .otlp, of: SegmentOrigin(created: Self.created)).contains(#"{"stringValue":"ferry"}"#))
+    }
+
+    @Test("OTLP: a request without an event is one, and has no records")
+    func noRecords() throws {
+        #expect(try encode(["", " "], as: .otlp) == #"{"resourceLogs":[]}"#)
+    }
+
+    @Test("OTLP: a tracker's event has its name as body, and all else as attributes")
+    func trackedRecord() throws {
+        let record = try #require(
+            try records(
+                #"{"v":1,"time":"2026-11-21T03:15:02.123Z","name":"say \"hi\"","id":"i","session":"s","user":null,"device":{"os":"Debian"},"properties":{"n":3,"x":2.5,"b":false,"none":null,"list":[1,"a",{"k":[]}]}}"#
+            ).first)
+        #expect(
+            record == [
+                "timeUnixNano": "1795230902123000000", "observedTimeUnixNano": "1795230000000000000",
+                "severityNumber": 9, "severityText": "INFO", "body": ["stringValue": "say \"hi\""],
+                "attributes": [
+                    ["key": "event.name", "value": ["stringValue": "say \"hi\""]],
+                    ["key": "log.record.uid", "value": ["stringValue": "i"]],
+                    ["key": "session.id", "value": ["stringValue": "s"]],
+                    [
+                        "key": "device",
+                        "value": ["kvlistValue": ["values": [["key": "os", "value": ["stringValue": "Debian"]]]]],
+                    ],
+                    ["key": "n", "value": ["intValue": "3"]], ["key": "x", "value": ["doubleValue": 2.5]],
+                    ["key": "b", "value": ["boolValue": false]], ["key": "none", "value": [:] as NSDictionary],
+                    [
+                        "key": "list",
+                        "value": [
+                            "arrayValue": [
+                                "values": [
+                                    ["intValue": "1"], ["stringValue": "a"],
+                                    [
+                                        "kvlistValue": [
+                                            "values": [
+                                                ["key": "k", "value": ["arrayValue": ["values": [] as NSArray]]]
+                                            ]
+                                        ]
+                                    ],
+                                ]
+                            ]
+                        ],
+                    ], ["key": "v", "value": ["intValue": "1"]],
+                ],
+            ])
+    }
+
+    @Test("OTLP: any other line is its record's body, whole")
+    func otherRecord() throws {
+        let records = try records(#"{"msg":"up","level":"WARN"}"#, "[1]", "\"text\"", "no JSON")
+        #expect(
+            records[0]["body"] as? NSDictionary == [
+                "kvlistValue": [
+                    "values": [
+                        ["key": "msg", "value": ["stringValue": "up"]], ["key": "level", "value": ["stringValue": "WARN"]],
+                    ]
+                ]
+            ])
+        #expect(records[0]["severityNumber"] as? Int == 13)
+        #expect(records[0]["severityText"] as? String == "WARN")
+        #expect(records[0]["attributes"] == nil)
+        #expect(records[1]["body"] as? NSDictionary == ["arrayValue": ["values": [["intValue": "1"]]]])
+        #expect(records[2]["body"] as? NSDictionary == ["stringValue": "text"])
+        #expect(records[3]["body"] as? NSDictionary == ["stringValue": "no JSON"])
+    }
+
+    @Test(
+        "OTLP: how bad an event is says a word of its own, else whether its segment is critical",
+        arguments: [
+            ("critical", Priority.normal, 18, "critical"), ("Error", .bulk, 17, "Error"), ("loud", .normal, 9, "INFO"),
+            ("loud", .critical, 17, "ERROR"), ("debug", .critical, 5, "debug"),
+        ])
+    func severity(word: String, priority: Priority, number: Int, text: String) throws {
+        for member in ["level", "severity"] {
+            let record = try #require(try records(#"{"name":"e","\#(member)":"\#(word)"}"#, priority: priority).first)
+            #expect(record["severityNumber"] as? Int == number)
+            #expect(record["severityText"] as? String == text)
+        }
+    }
+
+    @Test(
+        "OTLP: a time that is none, or that 64 bits do not hold, is left out, and stays an attribute",
+        arguments: [#""yesterday""#, #""1969-12-31T23:59:59Z""#, #""2300-01-01T00:00:00Z""#, "12", "true"])
+    func unreadableTime(time: String) throws {
+        let record = try #require(try records(#"{"name":"e","time":\#(time)}"#).first)
+        #expect(record["timeUnixNano"] == nil)
+        #expect(record["observedTimeUnixNano"] as? String == "1795230000000000000")
+        let keys = (record["attributes"] as? [NSDictionary])?.compactMap { $0["key"] as? String }
+        #expect(keys == ["event.name", "time"])
+    }
+
+    @Test(
+        "OTLP: a number that neither 64 bits nor a double hold keeps its digits",
+        arguments: [
+            ("9223372036854775807", #"{"intValue":"9223372036854775807"}"#),
+            ("9223372036854775808", #"{"stringValue":"9223372036854775808"}"#), ("1e400", #"{"stringValue":"1e400"}"#),
+            ("-0.5e3", #"{"doubleValue":-0.5e3}"#), ("-7", #"{"intValue":"-7"}"#),
+        ])
+    func numbers(number: String, value: String) throws {
+        #expect(try encode([number], as: .otlp).contains(#""body":\#(value)}"#))
+    }
+
+    @Test("OTLP: a key stands once, the last value of one that stands twice, and nothing is left out for its name")
+    func keys() throws {
+        let record = try #require(
+            try records(#"{"name":"e","properties":{"a":1,"a":2,"event.name":"x"},"a":3}"#).first)
+        let attributes = try #require(record["attributes"] as? [NSDictionary])
+        #expect(attributes.compactMap { $0["key"] as? String } == ["event.name", "a", "_event.name", "_a"])
+        #expect(attributes[1]["value"] as? NSDictionary == ["intValue": "2"])
+    }
+
+    @Test("OTLP: what lies deeper than readers of Protocol Buffers go is text")
+    func deep() throws {
+        let deep = String(repeating: "[", count: 400) + "7" + String(repeating: "]", count: 400)
+        let body = try encode([deep], as: .otlp)
+        #expect(body.components(separatedBy: "arrayValue").count - 1 == 24)
+        let text = String(repeating: "[", count: 376) + "7" + String(repeating: "]", count: 376)
+        #expect(body.contains(#"{"stringValue":"\#(text)"}"#))
+    }
+}
