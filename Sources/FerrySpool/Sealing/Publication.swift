@@ -35,12 +35,15 @@ package struct Publication: ~Copyable, Sendable {
 
     /// Makes the file a segment, atomically and durably: content to the disk, the name without replacing, the folder to the disk.
     ///
-    /// - Parameter isDurable: Otherwise nothing is forced: for what can be made again.
+    /// - Parameters:
+    ///   - folder: Where the name is to stand; `nil`: in the folder that the file was made in.
+    ///   - isDurable: Otherwise nothing is forced: for what can be made again.
     /// - Returns: `false` when a segment of that name exists already; nothing is changed then.
-    package consuming func publish(as name: String, isDurable: Bool = true) throws(FileError) -> Bool {
+    package consuming func publish(as name: String, in folder: Directory? = nil, isDurable: Bool = true) throws(FileError) -> Bool
+    {
         if isDurable { try file.sync() }
-        isPublished = try directory.renameWithoutReplacing(temporaryName, to: name)
-        if isPublished, isDurable { try directory.sync() }
+        isPublished = try directory.renameWithoutReplacing(temporaryName, to: name, in: folder)
+        if isPublished, isDurable { try (folder ?? directory).sync() }
         return isPublished
     }
 }

@@ -41,6 +41,7 @@ struct BodyEncoder {
                 reserved += try MeasurementHit(event, created: origin.created)
                     .append(trackingID: trackingID, now: now, to: &body)
             case .otlp: OTLPRecord(event, origin).append(to: &body)
+            case .elastic: try BulkLine.append(event, line: line, of: origin, to: &body)
             }
         } catch {
             throw EventEncodingError(line: line, reason: error.reason)
@@ -58,7 +59,7 @@ extension BodyFormat {
     fileprivate func opening(of origin: SegmentOrigin, host: String) -> String {
         switch self {
         case .otlp: OTLPRecord.opening(of: origin, host: host)
-        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement: ""
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .elastic: ""
         }
     }
 
@@ -66,7 +67,7 @@ extension BodyFormat {
     fileprivate var closing: StaticString {
         switch self {
         case .otlp: "]}]}"
-        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement: ""
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .elastic: ""
         }
     }
 }

@@ -7,6 +7,17 @@ struct RequestPart: Sendable {
     let body: RequestBody
     /// In the order of the segments.
     let slices: [Slice]
+    /// Its events in their order, where the answer tells of each what became of it.
+    var lines: [Line] = []
+
+    /// An event, and where it comes from.
+    struct Line: Sendable {
+        /// Which of the job's segments it is of.
+        let segment: Int
+        /// In the segment, from 1.
+        let number: Int64
+        let event: [UInt8]
+    }
 
     /// Some lines of one segment.
     struct Slice: Equatable, Sendable {
@@ -78,6 +89,7 @@ final class RequestParts: Sendable {
         var encoder = BodyEncoder(format, now: now)
         var body: [UInt8] = []
         var slices: [RequestPart.Slice] = []
+        var lines: [RequestPart.Line] = []
         var events: Int64 = 0
         while state.segment < state.sources.count {
             let segment = state.segment
@@ -117,9 +129,10 @@ final class RequestParts: Sendable {
                     encoder = before.1
                     state.carried = (line, event)
                     if slices[place].events == 0, slices[place].lines.isEmpty { slices.removeLast() }
-                    return try finish(slices, &encoder, &body)
+                    return try finish(slices, lines, &encoder, &body)
                 }
                 events += 1
+                if format.isAnsweredByEvent { lines.append(.init(segment: segment, number: line + 1, event: event)) }
                 // Behind another part it begins with its first event, in every process: that makes its key.
                 let start =
                     slices[place].events == 0 && slices[place].lines.lowerBound > 0 ? line : slices[place].lines.lowerBound
@@ -129,19 +142,19 @@ final class RequestParts: Sendable {
                 throw RequestPartError(segment: segment, reason: error)
             }
         }
-        return slices.isEmpty ? nil : try part(slices, &encoder, &body)
+        return slices.isEmpty ? nil : try part(slices, lines, &encoder, &body)
     }
 
     private func part(
-        _ slices: [RequestPart.Slice], _ encoder: inout BodyEncoder, _ body: inout [UInt8]
+        _ slices: [RequestPart.Slice], _ lines: [RequestPart.Line], _ encoder: inout BodyEncoder, _ body: inout [UInt8]
     ) throws(RequestPartError) -> RequestPart {
-        do throws(TranscodingError) { return try finish(slices, &encoder, &body) } catch {
+        do throws(TranscodingError) { return try finish(slices, lines, &encoder, &body) } catch {
             throw RequestPartError(segment: slices[0].segment, reason: error)
         }
     }
 
     private func finish(
-        _ slices: [RequestPart.Slice], _ encoder: inout BodyEncoder, _ body: inout [UInt8]
+        _ slices: [RequestPart.Slice], _ lines: [RequestPart.Line], _ encoder: inout BodyEncoder, _ body: inout [UInt8]
     ) throws(TranscodingError) -> RequestPart {
         encoder.finish(&body)
         do {
@@ -150,7 +163,7 @@ final class RequestParts: Sendable {
             try body.withUnsafeBytes { try writer.write($0, events: 0) }
             try writer.finish()
             let bytes = try target.readBytes(Int(target.status().size.bytes), at: 0)
-            return RequestPart(body: .bytes(ByteBuffer(bytes: bytes)), slices: slices)
+            return RequestPart(body: .bytes(ByteBuffer(bytes: bytes)), slices: slices, lines: lines)
         } catch let error as FileError {
             throw .file(error)
         } catch {

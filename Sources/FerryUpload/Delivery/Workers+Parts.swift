@@ -82,6 +82,7 @@ extension Workers {
             if sent.count > 1, !options.repeatsWhole { outcome.resolveDoubt(sent[0].sidecar) }
             if left.limits != limits || outcome.isToBeRepeated(options.repeatsWhole) { outcome.requestEvents = part.events }
             if case .delivered = outcome.verdict {
+                guard await setAsideRefused(&left, part, outcome) else { return putBack(left) }
                 guard await goOn(&left, part, outcome) else { return }
                 hasSent = true
                 // What follows it was in no request.
@@ -132,6 +133,32 @@ extension Workers {
         return options.repeatsWhole || left.segments.allSatisfy { $0.sidecar == nil }
     }
 
+    /// Puts what the destination refused of a request that it took into `rejected/`, before it is noted that the request was delivered.
+    ///
+    /// - Returns: Whether that was possible. Otherwise the request is to be made again: events that are there are not taken twice.
+    private func setAsideRefused(_ left: inout Remainder, _ part: RequestPart, _ outcome: RequestOutcome) async -> Bool {
+        for slice in part.slices {
+            let place = slice.segment - left.first
+            let lines = part.refused(outcome.trace.refused, of: slice.segment)
+            guard !lines.isEmpty else { continue }
+            let (segment, recorder) = (left.segments[place], left.job.services.recorder)
+            let result = await blocking {
+                Result { () throws(FileError) in try recorder.setAside(lines, of: segment) }
+            }
+            do throws(FileError) {
+                let entry = try result.get()
+                left.job.services.committer.noteSetAside(entry, of: left.job.items[place].name)
+                let were =
+                    lines.count == 1 ? "1 of its lines was refused, and is" : "\(lines.count) of its lines were refused, and are"
+                left.segments[place].note("\(were) rejected/\(entry.segment)")
+            } catch {
+                dispatcher.fail(error, left.job)
+                return false
+            }
+        }
+        return true
+    }
+
     /// Notes what a request has delivered.
     ///
     /// - Returns: Whether more of the job is to be sent.
@@ -149,7 +176,8 @@ extension Workers {
             do throws(FileError) {
                 left.segments[place].sidecar = try left.job.services.recorder.noteDelivery(
                     of: left.segments[place], lines: slice.lines.upperBound)
-                left.job.services.committer.noteDelivered(slice.events, of: left.job.items[place].name)
+                let refused = Int64(part.refused(outcome.trace.refused, of: slice.segment).count)
+                left.job.services.committer.noteDelivered(slice.events - refused, of: left.job.items[place].name)
             } catch {
                 // It cannot be known later that this part has arrived.
                 dispatcher.fail(error, left.job)
@@ -260,5 +288,15 @@ extension Workers {
             dispatcher.fail(error, left.job)
         }
         dispatcher.abandon(left.job)
+    }
+}
+
+extension RequestPart {
+    /// Returns the lines of a segment that were refused, each with the reason.
+    fileprivate func refused(_ events: [Int: RefusedEvent], of segment: Int) -> [(line: Line, refusal: RefusedEvent)] {
+        if events.isEmpty { return [] }
+        return lines.enumerated().compactMap { place, line in
+            line.segment == segment ? events[place].map { (line, $0) } : nil
+        }
     }
 }

@@ -14,12 +14,30 @@ public enum BodyFormat: Equatable, Sendable {
     case measurement(trackingID: String)
     /// Log records of OpenTelemetry: `ExportLogsServiceRequest` in OTLP's JSON encoding.
     case otlp
+    /// Documents of Elasticsearch or OpenSearch, as their `_bulk` takes them: an action and an event, each on a line.
+    case elastic
 
     var contentType: String {
         switch self {
-        case .ndjson: "application/x-ndjson"
+        case .ndjson, .elastic: "application/x-ndjson"
         case .jsonArray, .sensors, .appCenter, .otlp: "application/json"
         case .measurement: "text/plain; charset=utf-8"
+        }
+    }
+
+    /// Whether the answer to a request tells of each event what became of it.
+    var isAnsweredByEvent: Bool {
+        switch self {
+        case .elastic: true
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .otlp: false
+        }
+    }
+
+    /// A parameter of the URL's query that makes answers short, unless the user has one.
+    var answerFilter: (name: String, value: String)? {
+        switch self {
+        case .elastic: ("filter_path", "took,errors,items.*.status,items.*.error.type,items.*.error.reason")
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .otlp: nil
         }
     }
 
@@ -29,7 +47,7 @@ public enum BodyFormat: Equatable, Sendable {
         case .ndjson: ("", "\n", "\n")
         case .jsonArray, .sensors: ("[\n", ",\n", "\n]")
         case .appCenter: ("{\"logs\":[", ",", "]}")
-        case .measurement: ("", "\n", "\n")
+        case .measurement, .elastic: ("", "\n", "\n")
         case .otlp: ("{\"resourceLogs\":[", ",", "]}")
         }
     }

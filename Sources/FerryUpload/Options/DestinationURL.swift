@@ -42,7 +42,7 @@ public struct DestinationURLError: Error, Equatable, CustomStringConvertible {
 public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     let origin: Origin
     /// Path and query, with placeholders.
-    let target: String
+    private(set) var target: String
     private let readablePath: String
     private let hasPlaceholders: Bool
 
@@ -114,6 +114,16 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     /// Scheme, host, port and path: what the ledger and messages show. A query may hold a secret and is left out.
     public var description: String {
         "\(origin)\(readablePath)"
+    }
+
+    /// Returns it with a parameter in its query, unless that has one of its name.
+    func with(_ name: String, _ value: String) -> DestinationURL {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let query = parts.count > 1 ? String(parts[1]) : ""
+        if query.split(separator: "&").contains(where: { $0 == name || $0.hasPrefix("\(name)=") }) { return self }
+        var url = self
+        url.target = "\(parts[0])?\(query)\(query.isEmpty ? "" : "&")\(name)=\(value)"
+        return url
     }
 
     /// Returns the URL that a `Location` header names, relative or absolute; `nil` when it may not be followed.

@@ -23,6 +23,8 @@ final class LedgerCommitter: Sendable {
         var report = UploadReport()
         /// Events that were delivered of segments which are to go on.
         var parts: [FileName: Int64] = [:]
+        /// How many events of segments that have not ended were put into `rejected/`.
+        var setAside: [FileName: Int64] = [:]
         /// Whether it was reported that nothing can be rejected, since something could.
         var saidUnrejectable = false
         /// What the last batch moved and is not yet forced to the disk.
@@ -96,6 +98,16 @@ final class LedgerCommitter: Sendable {
             state.parts[FileName(name), default: 0].add(events)
         }
         endingCounter.countDelivery()
+    }
+
+    /// Notes that some events of a segment were put into `rejected/` by themselves.
+    func noteSetAside(_ entry: LedgerEntry, of name: String) {
+        state.withLock { state in
+            state.report.rejected += 1
+            state.setAside[FileName(name), default: 0].add(entry.events ?? 0)
+        }
+        endingCounter.countRejection()
+        onEvent(.rejected(entry))
     }
 
     /// Hands over an ending.
@@ -313,7 +325,8 @@ final class LedgerCommitter: Sendable {
     private func announce(_ batch: [Ending]) {
         state.withLock { state in
             for ending in batch {
-                state.report.add(ending)
+                let setAside = state.setAside.removeValue(forKey: FileName(ending.entry.segment)) ?? 0
+                state.report.add(ending, without: setAside)
                 switch ending.disposal {
                 case .sent:
                     state.parts[FileName(ending.entry.segment)] = nil
@@ -340,12 +353,13 @@ final class LedgerCommitter: Sendable {
 }
 
 extension UploadReport {
-    fileprivate mutating func add(_ ending: Ending) {
+    /// - Parameter events: How many of its events were put into `rejected/` before.
+    fileprivate mutating func add(_ ending: Ending, without events: Int64) {
         switch ending.disposal {
         case .sent:
             sent.segments += 1
             sent.bytes += ending.entry.bytes
-            sentEvents.add(ending.entry.events ?? 0)
+            sentEvents.add(max(0, (ending.entry.events ?? 0).subtracting(events)))
             if ending.entry.isDuplicate { duplicates += 1 }
         case .rejected: rejected += 1
         case .split: split += 1

@@ -10,6 +10,8 @@ final class RequestHead: Sendable {
     /// Takes segments without requests.
     let direct: (any DirectDestination)?
     let destination: Destination
+    /// Where requests go; placeholders stand for the segment's.
+    let url: DestinationURL
     /// The user's.
     let method: String
     private let headers: [UploadOptions.Header]
@@ -26,6 +28,7 @@ final class RequestHead: Sendable {
         depot = options.destination.depot
         direct = options.destination.direct
         destination = options.destination
+        url = options.body.answerFilter.map { options.destination.url.with($0.name, $0.value) } ?? options.destination.url
         method = options.method
         headers = options.headers
         content = kind.contentFields(options.body)

@@ -51,7 +51,7 @@ struct RequestSender: ~Copyable {
 
     /// Makes the request, and follows where it is sent.
     private mutating func follow(_ outgoing: OutgoingRequest, _ trace: inout RequestTrace) async -> Verdict {
-        var url = template.destination.url
+        var url = template.url
         for _ in 0...Self.redirectsFollowed {
             let verdict: Verdict
             do throws(TransportError) {

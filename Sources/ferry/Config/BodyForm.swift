@@ -10,6 +10,7 @@ enum BodyForm: String, CaseIterable, ExpressibleByArgument {
     case appcenter
     case measurement
     case otlp
+    case elastic
 
     /// Returns the body format; `nil` when the tracking ID is missing.
     func format(trackingID: String?) -> BodyFormat? {
@@ -20,6 +21,7 @@ enum BodyForm: String, CaseIterable, ExpressibleByArgument {
         case .appcenter: .appCenter
         case .measurement: trackingID.map { .measurement(trackingID: $0) }
         case .otlp: .otlp
+        case .elastic: .elastic
         }
     }
 }

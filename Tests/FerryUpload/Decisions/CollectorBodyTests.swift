@@ -1,5 +1,7 @@
 import FerrySpool
 import Foundation
+import NIOCore
+import TestSupport
 import Testing
 
 @testable import FerryUpload
@@ -171,5 +173,38 @@ struct CollectorBodyTests {
         #expect(body.components(separatedBy: "arrayValue").count - 1 == 24)
         let text = String(repeating: "[", count: 376) + "7" + String(repeating: "]", count: 376)
         #expect(body.contains(#"{"stringValue":"\#(text)"}"#))
+    }
+
+    // MARK: Elasticsearch and OpenSearch
+
+    @Test("Elastic: each event stands behind an action with an ID of segment and line, whichever request it goes out in")
+    func bulkLines() throws {
+        let body = try encode([#"{"a":1}"#, "", " {\"b\":2}\r"], as: .elastic)
+        #expect(
+            body == #"""
+                {"create":{"_id":"k-1"}}
+                {"a":1}
+                {"create":{"_id":"k-3"}}
+                 {"b":2}
+
+                """#)
+        let file = try OpenFile.inMemory()
+        try file.write(Segments.gzip("{\"a\":1}\n\n{\"b\":2}\n{\"c\":3}\n"))
+        let parts = RequestParts(
+            [.init(file: file, origin: Self.origin, line: 1)], as: .elastic, limits: RequestLimits(events: 1),
+            inflateLimit: .mebibytes(1))
+        let first = try #require(try parts.next(at: Self.created))
+        #expect(first.lines.map(\.number) == [3])
+        #expect(first.lines.map(\.event) == [Array(#"{"b":2}"#.utf8)])
+        guard case .bytes(let bytes) = first.body else { throw InVain(what: "bytes") }
+        let sent = try OpenFile.inMemory()
+        try sent.write(Array(bytes.readableBytesView))
+        #expect(try Segments.lines(of: sent) == [#"{"create":{"_id":"k-3"}}"#, #"{"b":2}"#])
+    }
+
+    @Test("Elastic: what is no object is no document", arguments: ["1", "[{}]", "\"{\""])
+    func noDocument(line: String) throws {
+        let error = #expect(throws: EventEncodingError.self) { try encode(["{}", line], as: .elastic) }
+        #expect(error?.description == "line 2 is no JSON object, which a document is")
     }
 }

@@ -18,6 +18,12 @@ extension FuzzTarget {
 
     static let otlp = body("otlp", .otlp) { body in try expectEvent(body) }
 
+    static let elastic = body("elastic", .elastic) { body in
+        let lines = body.split(separator: UInt8(ascii: "\n"))
+        try expect(lines.count.isMultiple(of: 2), "an action and an event follow one another")
+        for line in lines { try expectEvent(Array(line)) }
+    }
+
     /// Events, a line each, written in another form.
     private static func body(
         _ name: String, _ format: BodyFormat, _ expectSound: @escaping @Sendable ([UInt8]) throws -> Void

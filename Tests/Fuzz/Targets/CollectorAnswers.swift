@@ -8,5 +8,15 @@ extension FuzzTarget {
             let remark = partial.remark(ofRecords: 9)
             try expect(remark.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }, "a remark is one line")
         }
+        let bulk = BulkAnswer(bytes)
+        switch bulk.action(status: 200, events: 3) {
+        case .refused(let items):
+            try expect(items.keys.allSatisfy { (0..<3).contains($0) }, "only what was sent is refused")
+            try expect(items.values.allSatisfy { (400..<500).contains($0.status) }, "what is refused has a client's error")
+        case .known: try expect(bulk.items.count == 3, "what is known was asked for")
+        case .verdict(.delivered):
+            try expect(bulk.hasErrors == false || bulk.items.count == 3, "no item is left in doubt")
+        case .verdict: break
+        }
     }
 }

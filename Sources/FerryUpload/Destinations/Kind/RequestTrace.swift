@@ -1,5 +1,11 @@
 import FerrySpool
 
+/// Why a destination refused one event of a request.
+struct RefusedEvent: Sendable {
+    let status: Int
+    let message: String
+}
+
 /// What a request left behind.
 struct RequestTrace: Sendable {
     /// From the last request's last byte to its answer's head; `nil` without an answer.
@@ -16,6 +22,8 @@ struct RequestTrace: Sendable {
     var receiver: String?
     /// The most bytes of joined segments that the destination says it takes.
     var acceptedJoined: ByteCount?
+    /// The events that it refused while it took the others, by their place in the request.
+    var refused: [Int: RefusedEvent] = [:]
     /// What the destination said of what it took, for the ledger.
     var remark: String?
     /// What a person should hear, whatever became of the request.

@@ -88,4 +88,177 @@ struct CollectorDeliveryTests {
             try spool.ledgerLines().map { $0["detail"] as? String }
                 == Array(repeating: "the receiver dropped 1 of the request's 6 log records", count: 3))
     }
+
+    // MARK: Elasticsearch and OpenSearch
+
+    /// An index that takes documents as the reference of the bulk API says: each ID once, no `"bad"`.
+    private final class Index: Sendable {
+        let documents = Mutex<[String: String]>([:])
+        /// How often each was asked for.
+        let tries = Mutex<[String: Int]>([:])
+
+        func answer(_ body: String, failing: (String, Int) -> Int? = { _, _ in nil }) -> String {
+            let lines = body.split(separator: "\n").map(String.init)
+            var hasErrors = false
+            let items = stride(from: 0, to: lines.count - 1, by: 2).map { number in
+                let id = String(lines[number].dropFirst(#"{"create":{"_id":""#.count).dropLast(3))
+                let count = tries.withLock { tries in
+                    tries[id, default: 0] += 1
+                    return tries[id, default: 0]
+                }
+                let isNew = documents.withLock { documents in
+                    if documents[id] != nil { return false }
+                    if failing(id, count) == nil, !lines[number + 1].contains("bad") { documents[id] = lines[number + 1] }
+                    return true
+                }
+                let status = !isNew ? 409 : failing(id, count) ?? (lines[number + 1].contains("bad") ? 400 : 201)
+                hasErrors = hasErrors || status > 299
+                let error = status > 299 ? #","error":{"type":"t_exception","reason":"because"}"# : ""
+                return #"{"create":{"status":\#(status)\#(error)}}"#
+            }
+            return CollectorRun.answer(#"{"took":1,"errors":\#(hasErrors),"items":[\#(items.joined(separator: ","))]}"#)
+        }
+    }
+
+    private func document(_ number: Int, isBad: Bool = false) -> String {
+        #"{"n":\#(number)\#(isBad ? #","bad":1"# : "")}"# + "\n"
+    }
+
+    @Test("Elastic: refused events go into rejected/ with their reasons, and the others are delivered, in one request each")
+    func refusedEvents() async throws {
+        let spool = try folder.spool()
+        let name = Segments.name(3, stream: "door")
+        let text = (0..<10).map { document($0, isBad: $0 == 2 || $0 == 7) }.joined()
+        try spool.put(Segments.gzip(text), as: name)
+        let (run, index) = (CollectorRun(), Index())
+        let report = try await run.upload(spool, as: .elastic, { $0.requestLimits = RequestLimits(events: 5) }) {
+            number, request in
+            #expect(request.line.hasPrefix("POST /v1/segments?filter_path=took,errors,"))
+            return index.answer(run.bodies.withLock { $0[number] })
+        }
+        #expect(run.bodies.withLock(\.count) == 2)
+        #expect(index.documents.withLock(\.count) == 8)
+        #expect(index.documents.withLock { $0["\(name.id)-1"] } == #"{"n":0}"#)
+        #expect(report.sent.segments == 1)
+        #expect(report.sentEvents == 8)
+        #expect(report.rejected == 2)
+        #expect(report.remaining == 0)
+        let rejected = try spool.rejected.segments()
+        let lines = try rejected.flatMap { try Segments.lines(of: .reading(folder("spool/rejected/\($0.name)"))) }
+        #expect(Set(lines) == [#"{"n":2,"bad":1}"#, #"{"n":7,"bad":1}"#])
+        for segment in rejected {
+            let kept = try #require(SegmentName(segment.name))
+            #expect(kept.priority == name.priority)
+            #expect(kept.stream == name.stream)
+            #expect(kept.created == name.created)
+            #expect(segment.reason?.status == 400)
+        }
+        #expect(
+            Set(rejected.compactMap(\.reason?.message)) == [
+                "refused, while the other lines of \(name.fileName) were taken: line 3: 400 t_exception: because",
+                "refused, while the other lines of \(name.fileName) were taken: line 8: 400 t_exception: because",
+            ])
+        let ledger = try spool.ledgerLines()
+        #expect(ledger.filter { $0["outcome"] as? String == "rejected" }.compactMap { $0["events"] as? Int } == [1, 1])
+        let sent = try #require(ledger.first { $0["outcome"] as? String == "sent" })
+        #expect((sent["detail"] as? String)?.contains("1 of its lines was refused, and is rejected/") ?? false, "\(sent)")
+    }
+
+    @Test("Elastic: a refused event that is brought back is a document of its own, made once")
+    func broughtBack() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(document(1) + document(2, isBad: true)), as: Segments.name())
+        let (run, index) = (CollectorRun(), Index())
+        _ = try await run.upload(spool, as: .elastic) { number, _ in index.answer(run.bodies.withLock { $0[number] }) }
+        let rejected = try #require(try spool.rejected.segments().first)
+        #expect(try spool.rejected.retry(rejected.name, at: .now()) == .pending)
+        let again = CollectorRun()
+        let report = try await again.upload(spool, as: .elastic) { _, _ in
+            CollectorRun.answer(#"{"took":1,"errors":false,"items":[{"create":{"status":201}}]}"#)
+        }
+        #expect(report.sent.segments == 1)
+        #expect(report.sentEvents == 1)
+        #expect(again.bodies.withLock(\.self).map { $0.contains(#"{"n":2,"bad":1}"#) && !$0.contains(#"{"n":1}"#) } == [true])
+    }
+
+    @Test("Elastic: while some events find no room nothing is refused, and at the next try each is made once")
+    func busy() async throws {
+        let spool = try folder.spool()
+        let name = Segments.name()
+        try spool.put(Segments.gzip((0..<4).map { document($0, isBad: $0 == 1) }.joined()), as: name)
+        let index = Index()
+        for pass in 0..<2 {
+            let run = CollectorRun()
+            let report = try await run.upload(spool, as: .elastic) { number, _ in
+                index.answer(run.bodies.withLock { $0[number] }) { id, count in id.hasSuffix("-3") && count == 1 ? 429 : nil }
+            }
+            #expect(report.rejected == pass)
+            #expect(report.sent.segments == pass)
+        }
+        #expect(index.documents.withLock { Set($0.keys) } == [1, 3, 4].reduce(into: []) { $0.insert("\(name.id)-\($1)") })
+    }
+
+    @Test("Elastic: a segment all of whose events are refused is kept as it is")
+    func allRefused() async throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(document(1, isBad: true) + document(2, isBad: true)), as: Segments.name())
+        let (run, index) = (CollectorRun(), Index())
+        let report = try await run.upload(spool, as: .elastic) { number, _ in index.answer(run.bodies.withLock { $0[number] }) }
+        #expect(report.sent.segments == 0)
+        #expect(try spool.rejected.segments().map(\.name) == [name])
+        #expect(try spool.rejected.segments().first?.reason?.message.contains("all 2 events were refused") ?? false)
+    }
+
+    @Test("Elastic: when the answer is lost, the documents that are there are the segment's, which is a duplicate")
+    func lostAnswer() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(document(1) + document(2)), as: Segments.name())
+        let (run, index) = (CollectorRun(), Index())
+        var reports: [UploadReport] = []
+        for pass in 0..<2 {
+            reports.append(
+                try await run.upload(spool, as: .elastic) { number, _ in
+                    let answer = index.answer(run.bodies.withLock { $0[number] })
+                    return pass == 0 ? "HTTP/1.1 504 X\r\nContent-Length: 0\r\n\r\n" : answer
+                })
+        }
+        #expect(reports.map(\.sent.segments) == [0, 1])
+        #expect(reports[1].duplicates == 1)
+        #expect(index.documents.withLock(\.count) == 2)
+    }
+
+    @Test("Elastic: an answer that is cut off is asked for again with fewer events, and nothing is made twice")
+    func cutOffAnswer() async throws {
+        let spool = try folder.spool()
+        let long = String(repeating: "x", count: 200)
+        let count = 400
+        try spool.put(Segments.gzip((0..<count).map { document($0, isBad: true) }.joined()), as: Segments.name())
+        let run = CollectorRun()
+        let report = try await run.upload(spool, as: .elastic) { number, _ in
+            let events = run.bodies.withLock { $0[number] }.split(separator: "\n").count / 2
+            let item = #"{"create":{"status":400,"error":{"type":"t","reason":"\#(long)"}}}"#
+            return CollectorRun.answer(
+                #"{"errors":true,"items":[\#(Array(repeating: item, count: events).joined(separator: ","))]}"#)
+        }
+        let sizes = run.bodies.withLock { $0.map { $0.split(separator: "\n").count / 2 } }
+        #expect(sizes == [400, 200, 200])
+        #expect(report.remaining == 0)
+        let lines = try spool.rejected.segments().flatMap {
+            try Segments.lines(of: .reading(folder("spool/rejected/\($0.name)")))
+        }
+        #expect(lines.count == count)
+    }
+
+    @Test("Elastic: a segment without events has nothing to deliver, also where a server refuses an empty request")
+    func nothing() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("\n\n"), as: Segments.name())
+        let run = CollectorRun()
+        let report = try await run.upload(spool, as: .elastic) { _, _ in
+            CollectorRun.answer(
+                #"{"error":{"type":"parse_exception","reason":"request body is required"},"status":400}"#, status: 400)
+        }
+        #expect(report.sent.segments == 1)
+        #expect(report.rejected == 0)
+    }
 }
