@@ -10,7 +10,7 @@ struct SendingOptions: Decodable {
         case to, headers, tokenFile, body, trackingId, parallel, order, timeout, ca, cert, key, keepSent
     }
 
-    private enum Form { case ndjson, jsonArray, sensors, appCenter, measurement, otlp, elastic }
+    private enum Form { case ndjson, jsonArray, sensors, appCenter, measurement, otlp, elastic, loki }
 
     /// What was said; the rest is the profile's.
     private let to: DestinationURL
@@ -81,7 +81,7 @@ struct SendingOptions: Decodable {
             .body,
             [
                 ("ndjson", Form.ndjson), ("json-array", .jsonArray), ("sensors", .sensors), ("appcenter", .appCenter),
-                ("measurement", .measurement), ("otlp", .otlp), ("elastic", .elastic),
+                ("measurement", .measurement), ("otlp", .otlp), ("elastic", .elastic), ("loki", .loki),
             ])
         switch form {
         case nil: return nil
@@ -91,6 +91,7 @@ struct SendingOptions: Decodable {
         case .appCenter: return .appCenter
         case .otlp: return .otlp
         case .elastic: return .elastic
+        case .loki: return .loki
         case .measurement:
             guard let trackingID else {
                 throw OptionError(description: "'body' measurement needs 'trackingId', the property's ID")

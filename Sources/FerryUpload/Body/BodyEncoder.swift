@@ -41,6 +41,7 @@ struct BodyEncoder {
                 reserved += try MeasurementHit(event, created: origin.created)
                     .append(trackingID: trackingID, now: now, to: &body)
             case .otlp: OTLPRecord(event, origin).append(to: &body)
+            case .loki: LokiEntry.append(event, line: line, of: origin, to: &body)
             case .elastic: try BulkLine.append(event, line: line, of: origin, to: &body)
             }
         } catch {
@@ -59,6 +60,7 @@ extension BodyFormat {
     fileprivate func opening(of origin: SegmentOrigin, host: String) -> String {
         switch self {
         case .otlp: OTLPRecord.opening(of: origin, host: host)
+        case .loki: LokiEntry.opening(of: origin, host: host)
         case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .elastic: ""
         }
     }
@@ -67,6 +69,7 @@ extension BodyFormat {
     fileprivate var closing: StaticString {
         switch self {
         case .otlp: "]}]}"
+        case .loki: "]}"
         case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .elastic: ""
         }
     }

@@ -16,11 +16,13 @@ public enum BodyFormat: Equatable, Sendable {
     case otlp
     /// Documents of Elasticsearch or OpenSearch, as their `_bulk` takes them: an action and an event, each on a line.
     case elastic
+    /// Entries of Grafana Loki, as its push endpoint takes them in JSON.
+    case loki
 
     var contentType: String {
         switch self {
         case .ndjson, .elastic: "application/x-ndjson"
-        case .jsonArray, .sensors, .appCenter, .otlp: "application/json"
+        case .jsonArray, .sensors, .appCenter, .otlp, .loki: "application/json"
         case .measurement: "text/plain; charset=utf-8"
         }
     }
@@ -29,7 +31,7 @@ public enum BodyFormat: Equatable, Sendable {
     var isAnsweredByEvent: Bool {
         switch self {
         case .elastic: true
-        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .otlp: false
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .otlp, .loki: false
         }
     }
 
@@ -37,7 +39,7 @@ public enum BodyFormat: Equatable, Sendable {
     var answerFilter: (name: String, value: String)? {
         switch self {
         case .elastic: ("filter_path", "took,errors,items.*.status,items.*.error.type,items.*.error.reason")
-        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .otlp: nil
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .otlp, .loki: nil
         }
     }
 
@@ -49,6 +51,7 @@ public enum BodyFormat: Equatable, Sendable {
         case .appCenter: ("{\"logs\":[", ",", "]}")
         case .measurement, .elastic: ("", "\n", "\n")
         case .otlp: ("{\"resourceLogs\":[", ",", "]}")
+        case .loki: ("{\"streams\":[", ",", "]}")
         }
     }
 }

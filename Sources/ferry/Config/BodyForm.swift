@@ -11,6 +11,7 @@ enum BodyForm: String, CaseIterable, ExpressibleByArgument {
     case measurement
     case otlp
     case elastic
+    case loki
 
     /// Returns the body format; `nil` when the tracking ID is missing.
     func format(trackingID: String?) -> BodyFormat? {
@@ -22,6 +23,7 @@ enum BodyForm: String, CaseIterable, ExpressibleByArgument {
         case .measurement: trackingID.map { .measurement(trackingID: $0) }
         case .otlp: .otlp
         case .elastic: .elastic
+        case .loki: .loki
         }
     }
 }

@@ -207,4 +207,33 @@ struct CollectorBodyTests {
         let error = #expect(throws: EventEncodingError.self) { try encode(["{}", line], as: .elastic) }
         #expect(error?.description == "line 2 is no JSON object, which a document is")
     }
+
+    // MARK: Loki
+
+    @Test("Loki: entries in one stream of few labels, each with its own time, or its segment's, and the line as it is")
+    func lokiEntries() throws {
+        let body = try encode(
+            [#"{"time":"2026-11-21T03:15:02.123Z","a":"\u00fc"}"#, "", "plain \"text\""], as: .loki,
+            of: SegmentOrigin(created: Self.created, key: "k", stream: "door", priority: .critical))
+        #expect(
+            try json(body) == [
+                "streams": [
+                    [
+                        "stream": ["job": "ferry", "stream": "door", "host": "edge-7", "level": "error"],
+                        "values": [
+                            ["1795230902123000001", #"{"time":"2026-11-21T03:15:02.123Z","a":"\u00fc"}"#],
+                            ["1795230000000000003", "plain \"text\""],
+                        ],
+                    ]
+                ]
+            ])
+        #expect(try encode([""], as: .loki) == #"{"streams":[]}"#)
+    }
+
+    @Test("Loki: a time that 64 bits do not hold is none")
+    func lateTime() throws {
+        let late = SegmentOrigin(created: .distantFuture, key: "k")
+        #expect(try encode(["1"], as: .loki, of: late).contains(#"["1","1"]"#))
+        #expect(try encode([#"{"time":9223372036854}"#], as: .loki, of: late).contains(#"["9223372036854000001","#))
+    }
 }

@@ -18,6 +18,8 @@ extension FuzzTarget {
 
     static let otlp = body("otlp", .otlp) { body in try expectEvent(body) }
 
+    static let loki = body("loki", .loki) { body in try expectEvent(body) }
+
     static let elastic = body("elastic", .elastic) { body in
         let lines = body.split(separator: UInt8(ascii: "\n"))
         try expect(lines.count.isMultiple(of: 2), "an action and an event follow one another")

@@ -54,7 +54,7 @@ struct HTTPDestination: DestinationKind {
                 return verdict
             case .refused(let items): return refused(items, verdict, text, of: outgoing, &trace)
             }
-        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement: return verdict
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .loki: return verdict
         }
     }
 

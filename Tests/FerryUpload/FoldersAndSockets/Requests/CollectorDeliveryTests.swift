@@ -261,4 +261,46 @@ struct CollectorDeliveryTests {
         #expect(report.sent.segments == 1)
         #expect(report.rejected == 0)
     }
+
+    // MARK: Loki
+
+    @Test("Loki: 204 delivers; what is made again after a lost answer has the same times, so that Loki drops it")
+    func lokiRepetition() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<3)), as: Segments.name())
+        let run = CollectorRun()
+        for pass in 0..<2 {
+            let report = try await run.upload(spool, as: .loki) { _, _ in ScriptedServer.answer(pass == 0 ? 502 : 204) }
+            #expect(report.sent.segments == pass)
+        }
+        let bodies = run.bodies.withLock(\.self)
+        #expect(Set(bodies).count == 1)
+        #expect(bodies.count > 1)
+    }
+
+    @Test(
+        "Loki: a segment that it refuses is kept with what it says",
+        arguments: [
+            "entry for stream '{job=\"ferry\"}' has timestamp too old: 2026-11-21T03:00:00Z", "entry too far behind",
+        ])
+    func lokiRefusal(text: String) async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<3)), as: Segments.name())
+        let run = CollectorRun()
+        let report = try await run.upload(spool, as: .loki) { _, _ in ScriptedServer.answer(400, body: text) }
+        #expect(report.rejected == 1)
+        #expect(try spool.rejected.segments().first?.reason?.message.contains(text) ?? false)
+    }
+
+    @Test("Loki: too much at once makes the destination wait, and no segment is to blame")
+    func lokiRate() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<3)), as: Segments.name())
+        let run = CollectorRun()
+        let report = try await run.upload(spool, as: .loki) { _, _ in
+            ScriptedServer.answer(429, body: "Ingestion rate limit exceeded for user fake")
+        }
+        #expect(report.remaining == 1)
+        #expect(report.destinationWaitsUntil != nil)
+    }
 }
