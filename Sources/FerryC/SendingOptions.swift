@@ -10,7 +10,7 @@ struct SendingOptions: Decodable {
         case to, headers, tokenFile, body, trackingId, parallel, order, timeout, ca, cert, key, keepSent
     }
 
-    private enum Form { case ndjson, jsonArray, sensors, appCenter, measurement, otlp, elastic, loki }
+    private enum Form { case ndjson, jsonArray, sensors, appCenter, measurement, otlp, elastic, loki, splunk }
 
     /// What was said; the rest is the profile's.
     private let to: DestinationURL
@@ -37,10 +37,13 @@ struct SendingOptions: Decodable {
         }
         let headers = try Self.headers(options.texts(.headers) ?? [:])
         let secretFiles: [HeaderFile]
-        do { secretFiles = try SecretFile.watched(headers: nil, token: options.text(.tokenFile)) } catch {
+        let body = try Self.body(options)
+        do {
+            secretFiles = try SecretFile.watched(
+                headers: nil, token: options.text(.tokenFile), scheme: (body ?? .ndjson).tokenScheme)
+        } catch {
             throw OptionError(description: "'tokenFile': \(error)")
         }
-        let body = try Self.body(options)
         let parallel = try options.positive(.parallel, Int.self)
         guard parallel.map({ $0 <= 256 }) ?? true else { throw OptionError(description: "'parallel' must be 1 to 256") }
         let order = try options.word(.order, [("priority", SendOrder.priority), ("strict", .strict), ("live", .live)])
@@ -81,7 +84,7 @@ struct SendingOptions: Decodable {
             .body,
             [
                 ("ndjson", Form.ndjson), ("json-array", .jsonArray), ("sensors", .sensors), ("appcenter", .appCenter),
-                ("measurement", .measurement), ("otlp", .otlp), ("elastic", .elastic), ("loki", .loki),
+                ("measurement", .measurement), ("otlp", .otlp), ("elastic", .elastic), ("loki", .loki), ("splunk", .splunk),
             ])
         switch form {
         case nil: return nil
@@ -92,6 +95,7 @@ struct SendingOptions: Decodable {
         case .otlp: return .otlp
         case .elastic: return .elastic
         case .loki: return .loki
+        case .splunk: return .splunk
         case .measurement:
             guard let trackingID else {
                 throw OptionError(description: "'body' measurement needs 'trackingId', the property's ID")

@@ -95,7 +95,7 @@ double ferry_interval(ferry_tracker *tracker);
 // which order, what waits after a failure. Not in a fork of a process that has.
 //
 // Options: "to" (where, an http or https URL; required), "headers" (object), "tokenFile" (a file with a bearer token), "body" (ndjson, json-array,
-// sensors, appcenter, measurement, otlp, elastic, loki), "trackingId" (with measurement), "parallel" (requests at once), "order" (priority, live, strict), "timeout" (seconds
+// sensors, appcenter, measurement, otlp, elastic, loki, splunk), "trackingId" (with measurement), "parallel" (requests at once), "order" (priority, live, strict), "timeout" (seconds
 // without progress), "ca", "cert" and "key" (PEM files), "keepSent" (true: delivered segments stay in sent/ for ever; false:
 // they are deleted at once, as with a profile by default; without one they stay for 7 days, and less where the disk is full).
 int ferry_start_sending(ferry_tracker *tracker, const char *options);

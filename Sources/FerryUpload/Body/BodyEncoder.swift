@@ -42,6 +42,7 @@ struct BodyEncoder {
                     .append(trackingID: trackingID, now: now, to: &body)
             case .otlp: OTLPRecord(event, origin).append(to: &body)
             case .loki: LokiEntry.append(event, line: line, of: origin, to: &body)
+            case .splunk: try SplunkEvent.append(event, of: origin, host: host, to: &body)
             case .elastic: try BulkLine.append(event, line: line, of: origin, to: &body)
             }
         } catch {
@@ -61,7 +62,7 @@ extension BodyFormat {
         switch self {
         case .otlp: OTLPRecord.opening(of: origin, host: host)
         case .loki: LokiEntry.opening(of: origin, host: host)
-        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .elastic: ""
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .elastic, .splunk: ""
         }
     }
 
@@ -70,7 +71,7 @@ extension BodyFormat {
         switch self {
         case .otlp: "]}]}"
         case .loki: "]}"
-        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .elastic: ""
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .elastic, .splunk: ""
         }
     }
 }

@@ -18,12 +18,22 @@ public enum BodyFormat: Equatable, Sendable {
     case elastic
     /// Entries of Grafana Loki, as its push endpoint takes them in JSON.
     case loki
+    /// Events of Splunk's HTTP Event Collector, one after the other.
+    case splunk
 
     var contentType: String {
         switch self {
         case .ndjson, .elastic: "application/x-ndjson"
-        case .jsonArray, .sensors, .appCenter, .otlp, .loki: "application/json"
+        case .jsonArray, .sensors, .appCenter, .otlp, .loki, .splunk: "application/json"
         case .measurement: "text/plain; charset=utf-8"
+        }
+    }
+
+    /// The word before a token in `Authorization`.
+    package var tokenScheme: String {
+        switch self {
+        case .splunk: "Splunk"
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .otlp, .elastic, .loki: "Bearer"
         }
     }
 
@@ -31,7 +41,7 @@ public enum BodyFormat: Equatable, Sendable {
     var isAnsweredByEvent: Bool {
         switch self {
         case .elastic: true
-        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .otlp, .loki: false
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .otlp, .loki, .splunk: false
         }
     }
 
@@ -39,7 +49,7 @@ public enum BodyFormat: Equatable, Sendable {
     var answerFilter: (name: String, value: String)? {
         switch self {
         case .elastic: ("filter_path", "took,errors,items.*.status,items.*.error.type,items.*.error.reason")
-        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .otlp, .loki: nil
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .otlp, .loki, .splunk: nil
         }
     }
 
@@ -49,7 +59,7 @@ public enum BodyFormat: Equatable, Sendable {
         case .ndjson: ("", "\n", "\n")
         case .jsonArray, .sensors: ("[\n", ",\n", "\n]")
         case .appCenter: ("{\"logs\":[", ",", "]}")
-        case .measurement, .elastic: ("", "\n", "\n")
+        case .measurement, .elastic, .splunk: ("", "\n", "\n")
         case .otlp: ("{\"resourceLogs\":[", ",", "]}")
         case .loki: ("{\"streams\":[", ",", "]}")
         }

@@ -51,11 +51,12 @@ package enum SecretFile {
     ///
     /// - Parameters:
     ///   - headers: A file with headers, one a line.
-    ///   - token: A file with a bearer token.
-    package static func watched(headers: String?, token: String?) throws -> [HeaderFile] {
+    ///   - token: A file with a token.
+    ///   - scheme: What a token is called in its header.
+    package static func watched(headers: String?, token: String?, scheme: String = "Bearer") throws -> [HeaderFile] {
         try [
             headers.map { try HeaderFile($0, read: Self.headers) },
-            token.map { try HeaderFile($0) { [try authorization($0)] } },
+            token.map { try HeaderFile($0) { [try authorization($0, scheme)] } },
         ].compactMap { $0 }
     }
 
@@ -80,8 +81,8 @@ package enum SecretFile {
         return headers
     }
 
-    private static func authorization(_ path: String) throws(HeaderError) -> UploadOptions.Header {
-        .init(name: "Authorization", value: "Bearer \(try token(path))", isSecret: true)
+    private static func authorization(_ path: String, _ scheme: String) throws(HeaderError) -> UploadOptions.Header {
+        .init(name: "Authorization", value: "\(scheme) \(try token(path))", isSecret: true)
     }
 
     /// Returns the token that is a file's only line.

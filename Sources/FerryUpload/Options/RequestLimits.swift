@@ -4,7 +4,8 @@ public import FerrySpool
 ///
 /// App Center's SDK sends 50 logs a request and Sensors Analytics' 50 events. The Measurement Protocol's batch endpoint takes 20 hits in
 /// 16 KB. A collector of OpenTelemetry takes 20 MiB, and its SDKs send 512 log records a request.
-/// Elasticsearch answers with some hundred bytes for each event that it refuses. Loki takes 4 MiB, and its own agent sends 1 MiB.
+/// Elasticsearch answers with some hundred bytes for each event that it refuses. Loki takes 4 MiB, and its own agent sends 1 MiB, as much as Splunk's
+/// cloud takes.
 public struct RequestLimits: Equatable, Sendable {
     /// The most events, 1 or more; `nil`: any number.
     public var events: Int64?
@@ -25,7 +26,7 @@ public struct RequestLimits: Equatable, Sendable {
         case .measurement: self.init(events: 20, bytes: ByteCount(16_000))
         case .otlp: self.init(events: 512, bytes: .mebibytes(4))
         case .elastic: self.init(events: 500, bytes: .mebibytes(5))
-        case .loki: self.init(events: 1000, bytes: .mebibytes(1))
+        case .loki, .splunk: self.init(events: 1000, bytes: .mebibytes(1))
         }
     }
 

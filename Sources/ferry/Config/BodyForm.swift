@@ -12,6 +12,7 @@ enum BodyForm: String, CaseIterable, ExpressibleByArgument {
     case otlp
     case elastic
     case loki
+    case splunk
 
     /// Returns the body format; `nil` when the tracking ID is missing.
     func format(trackingID: String?) -> BodyFormat? {
@@ -24,6 +25,7 @@ enum BodyForm: String, CaseIterable, ExpressibleByArgument {
         case .otlp: .otlp
         case .elastic: .elastic
         case .loki: .loki
+        case .splunk: .splunk
         }
     }
 }

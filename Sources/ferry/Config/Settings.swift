@@ -12,7 +12,7 @@ enum Settings {
         Setting("headers", isList: true, "Headers for every request, 'Name: value'; no secrets.", problem: header),
         Setting(
             "body", default: "ndjson",
-            "What requests carry: the segment as it is (ndjson), or its events as json-array, sensors, appcenter, measurement, otlp, elastic or loki.",
+            "What requests carry: the segment as it is (ndjson), or its events as json-array, sensors, appcenter, measurement, otlp, elastic, loki or splunk.",
             problem: oneOf(BodyForm.allCases.map(\.rawValue))),
         Setting(
             "request-events", default: "auto", profiles: [.appcenter: "50", .googleAnalytics: "20", .sensors: "50"],

@@ -60,7 +60,7 @@ struct UploadSettings {
         } catch {
             throw CommandError(.badConfiguration, error.description)
         }
-        options.secretFiles = try SecretFile.watched(headers: headerFile, token: tokenFile)
+        options.secretFiles = try SecretFile.watched(headers: headerFile, token: tokenFile, scheme: body.tokenScheme)
         if let name = options.clashingHeader {
             throw CommandError(
                 .badConfiguration,

@@ -6,7 +6,7 @@ import FerryUpload
 struct BodyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What requests carry: the segment as it is (ndjson), or its events as json-array, sensors, appcenter, measurement, otlp, elastic or loki.",
+            "What requests carry: the segment as it is (ndjson), or its events as json-array, sensors, appcenter, measurement, otlp, elastic, loki or splunk.",
             valueName: "form"))
     var body = BodyForm.ndjson
 

@@ -23,7 +23,7 @@ struct ConfigOptions: ParsableArguments {
     @Option(help: "Which SDK's numbers to begin with: ferry, appcenter, google-analytics, sensors.")
     var profile: String?
 
-    @Option(help: "What requests carry: ndjson, json-array, sensors, appcenter, measurement, otlp, elastic or loki.")
+    @Option(help: "What requests carry: ndjson, json-array, sensors, appcenter, measurement, otlp, elastic, loki or splunk.")
     var body: String?
 
     @Option(help: ArgumentHelp("With --body measurement, the property's ID.", valueName: "id"))

@@ -94,4 +94,34 @@ struct CollectorAnswerTests {
         #expect(
             kind(BulkAnswer(Array(#"{"took":1,"errors":false,"items":[{"#.utf8)).action(status: 200, events: 9)) == "delivered")
     }
+
+    // MARK: Splunk
+
+    @Test(
+        "Splunk: an answer means what its code says, where that is more than its status",
+        arguments: [
+            (200, #"{"text":"Success","code":0}"#, "delivered"), (200, #"{"text":"Success","code":0,"ackId":7}"#, "delivered"),
+            (200, "", "doubtful"), (200, "{}", "doubtful"), (403, #"{"text":"Invalid token","code":4}"#, "misconfigured"),
+            (400, #"{"text":"Incorrect index","code":7,"invalid-event-number":1}"#, "misconfigured"),
+            (400, #"{"text":"Data channel is missing","code":10}"#, "misconfigured"),
+            (400, #"{"text":"Invalid data format","code":6}"#, "refused"),
+            (503, #"{"text":"Server is busy","code":9}"#, "unavailable"),
+            (500, #"{"text":"Internal server error","code":8}"#, "doubtful"),
+            (429, #"{"text":"Queue at capacity","code":26}"#, "unavailable"),
+            (503, "", "doubtful"),
+        ])
+    func splunkCodes(status: Int, body: String, kind: String) {
+        let general = Verdict(status: status, retryAfter: nil, location: nil, body: body)
+        let verdict = SplunkAnswer(Array(body.utf8)).verdict(general)
+        #expect("\(verdict)".hasPrefix(kind), "\(verdict)")
+    }
+
+    @Test("Splunk: of a refused request it says which events are taken")
+    func splunkPartlyTaken() {
+        let body = #"{"text":"Event field cannot be blank","code":13,"invalid-event-number":2}"#
+        let general = Verdict(status: 400, retryAfter: nil, location: nil, body: body)
+        #expect(
+            SplunkAnswer(Array(body.utf8)).verdict(general).reason?.message
+                == "HTTP 400: Event field cannot be blank, code 13; the first 2 events of the request are taken")
+    }
 }

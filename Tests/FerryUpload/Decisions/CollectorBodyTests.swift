@@ -236,4 +236,23 @@ struct CollectorBodyTests {
         #expect(try encode(["1"], as: .loki, of: late).contains(#"["1","1"]"#))
         #expect(try encode([#"{"time":9223372036854}"#], as: .loki, of: late).contains(#"["9223372036854000001","#))
     }
+
+    // MARK: Splunk
+
+    @Test("Splunk: events one after the other, each with its time in seconds, its machine and its stream")
+    func splunkEvents() throws {
+        let body = try encode([#"{"time":"2026-11-21T03:15:02.023Z","a":1}"#, "[2]"], as: .splunk)
+        #expect(
+            body == #"""
+                {"time":1795230902.023,"host":"edge-7","source":"ferry:door","sourcetype":"_json","event":{"time":"2026-11-21T03:15:02.023Z","a":1}}
+                {"time":1795230000.000,"host":"edge-7","source":"ferry:door","sourcetype":"_json","event":[2]}
+
+                """#)
+    }
+
+    @Test("Splunk: what it takes for no event is none", arguments: ["null", "\"\"", " null "])
+    func noSplunkEvent(line: String) throws {
+        let error = #expect(throws: EventEncodingError.self) { try encode(["{}", line], as: .splunk) }
+        #expect(error?.line == 2)
+    }
 }

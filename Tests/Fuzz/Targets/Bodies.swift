@@ -20,6 +20,10 @@ extension FuzzTarget {
 
     static let loki = body("loki", .loki) { body in try expectEvent(body) }
 
+    static let splunk = body("splunk", .splunk) { body in
+        for line in body.split(separator: UInt8(ascii: "\n")) { try expectEvent(Array(line)) }
+    }
+
     static let elastic = body("elastic", .elastic) { body in
         let lines = body.split(separator: UInt8(ascii: "\n"))
         try expect(lines.count.isMultiple(of: 2), "an action and an event follow one another")

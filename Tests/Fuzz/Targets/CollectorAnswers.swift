@@ -8,6 +8,10 @@ extension FuzzTarget {
             let remark = partial.remark(ofRecords: 9)
             try expect(remark.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f }, "a remark is one line")
         }
+        let plain = Verdict(status: 200, retryAfter: nil, location: nil, body: "")
+        if case .delivered = SplunkAnswer(bytes).verdict(plain) {
+            try expect(SplunkAnswer(bytes).code != nil, "an answer without a code proves nothing")
+        }
         let bulk = BulkAnswer(bytes)
         switch bulk.action(status: 200, events: 3) {
         case .refused(let items):

@@ -36,6 +36,7 @@ struct HTTPDestination: DestinationKind {
             // There was nothing in it to refuse.
             return .delivered(status: verdict.status ?? 200)
         }
+        if body == .splunk { return SplunkAnswer(text).verdict(verdict) }
         guard case .delivered(let status) = verdict else { return verdict }
         switch body {
         case .otlp:
@@ -54,7 +55,7 @@ struct HTTPDestination: DestinationKind {
                 return verdict
             case .refused(let items): return refused(items, verdict, text, of: outgoing, &trace)
             }
-        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .loki: return verdict
+        case .ndjson, .jsonArray, .sensors, .appCenter, .measurement, .loki, .splunk: return verdict
         }
     }
 

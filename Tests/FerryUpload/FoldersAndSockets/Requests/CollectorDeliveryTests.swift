@@ -303,4 +303,36 @@ struct CollectorDeliveryTests {
         #expect(report.remaining == 1)
         #expect(report.destinationWaitsUntil != nil)
     }
+
+    // MARK: Splunk
+
+    @Test("Splunk: a token file is a token of Splunk's; success is its code 0, and nothing else that answers 200")
+    func splunk() async throws {
+        let spool = try folder.spool()
+        let path = folder("token")
+        try "aaaa-bbbb\n".write(toFile: path, atomically: true, encoding: .utf8)
+        let secrets = try SecretFile.watched(headers: nil, token: path, scheme: BodyFormat.splunk.tokenScheme)
+        try spool.put(Segments.gzip(Segments.lines(0..<3)), as: Segments.name())
+        for (answer, sent) in [("ok", 0), (#"{"text":"Success","code":0}"#, 1)] {
+            let run = CollectorRun()
+            let report = try await run.upload(spool, as: .splunk, { $0.secretFiles = secrets }) { _, request in
+                #expect(request["authorization"] == "Splunk aaaa-bbbb")
+                return CollectorRun.answer(answer)
+            }
+            #expect(report.sent.segments == sent)
+        }
+    }
+
+    @Test("Splunk: a token that wants acknowledgment stops the pass, and says what to do")
+    func splunkChannel() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<3)), as: Segments.name())
+        let run = CollectorRun()
+        let report = try await run.upload(spool, as: .splunk) { _, _ in
+            CollectorRun.answer(#"{"text":"Data channel is missing","code":10}"#, status: 400)
+        }
+        #expect(report.remaining == 1)
+        guard case .misconfigured(let reason) = report.stopReason else { return #expect(Bool(false), "it stops") }
+        #expect(reason.message == "HTTP 400: Data channel is missing, code 10; use a token without indexer acknowledgment")
+    }
 }
