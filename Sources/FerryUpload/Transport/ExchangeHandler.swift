@@ -267,6 +267,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         case .complete(let keepsOpen):
             source = nil
             completion = keepsOpen
+            answer.isWhole = state.isAnswerWhole
             if !isReading { tellAnswer(context) }
         case .fail(let failure):
             let departure = departure()

@@ -17,6 +17,8 @@ struct ExchangeState {
     /// Whether the kernel has taken the request's last byte.
     private(set) var requestSent = false
     private(set) var headReceived = false
+    /// Whether the answer came to its end.
+    private(set) var isAnswerWhole = false
     private var answerKeepsAlive = false
     private var bodyReceived: Int64 = 0
     /// The bytes of an answer that are kept; a longer one is cut off.
@@ -29,6 +31,7 @@ struct ExchangeState {
         isActive = true
         requestSent = false
         headReceived = false
+        isAnswerWhole = false
         bodyReceived = 0
     }
 
@@ -53,6 +56,7 @@ struct ExchangeState {
 
     mutating func receivedEnd() -> Action {
         guard isActive, headReceived else { return .none }
+        isAnswerWhole = true
         return end(keepsOpen: answerKeepsAlive && requestSent)
     }
 

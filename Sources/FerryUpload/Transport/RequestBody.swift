@@ -115,6 +115,8 @@ struct Answer: Sendable {
     var headers: HTTPHeaders
     /// The first bytes.
     var body: [UInt8]
+    /// Whether it came to its end, and was not cut off or given up within its body.
+    var isWhole = true
     /// From the request's last byte to the answer's head.
     var latency: Duration?
     /// Whether the other side had the whole request when it sent this. What comes earlier answers a part, or nothing at all.

@@ -17,6 +17,8 @@ struct ClickHouseAnswer {
     private let row: Int?
     private let general: Verdict
     private let isOfClickHouse: Bool
+    /// An exception may stand at the end of an answer that began well.
+    private let isWhole: Bool
     private let saysNothing: Bool
     private let text: String
 
@@ -30,6 +32,7 @@ struct ClickHouseAnswer {
         row = Self.row(in: message)
         general = Verdict(answer, at: now)
         isOfClickHouse = answer.headers.contains { $0.name.lowercased().hasPrefix("x-clickhouse-") }
+        isWhole = answer.isWhole
         saysNothing = text.allSatisfy(\.isWhitespace)
     }
 
@@ -66,6 +69,7 @@ struct ClickHouseAnswer {
         switch general {
         case .delivered where !isOfClickHouse || !saysNothing:
             .misconfigured(reason("; this is no answer of ClickHouse to an INSERT: check host and port"))
+        case .delivered where !isWhole: .doubtful(reason("; the answer was cut off before its end"))
         case .refused where text.contains("You must use port"):
             .misconfigured(reason("; this is its port for its own programs: it wants the one for HTTP"))
         case .refused: .doubtful(reason())

@@ -218,6 +218,22 @@ private final class SmallTable: Sendable {
         }
     }
 
+    @Test(
+        "An answer that is cut off delivers nothing: an exception may have been to come",
+        arguments: ["Content-Length: 90\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n"])
+    func cutOff(_ rest: String) async throws {
+        let server = ScriptedServer { peer in
+            while peer.request() != nil {
+                peer.send("HTTP/1.1 200 OK\r\nX-ClickHouse-Query-Id: a\r\n\(rest)")
+                return
+            }
+        }
+        let spool = try spool([Segments.lines(0..<3)])
+        let report = try await UploadPass(spool, options: options(server)).run()
+        #expect(report.sent.segments == 0)
+        #expect(report.remaining == 1)
+    }
+
     @Test("What may be in the table already, joined, is asked for as it was") func interrupted() async throws {
         let table = SmallTable()
         let isFirst = Mutex(true)
