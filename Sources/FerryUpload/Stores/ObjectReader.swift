@@ -139,7 +139,9 @@ package struct ObjectReader: ~Copyable {
     }
 
     private func failure(_ answer: Answer) -> ObjectStoreError {
-        if answer.status == 404 && answer.body.isEmpty || answer.status == 412 {
+        // Stores name what is missing: the object, or the whole bucket.
+        let isBucketMissing = answer.status == 404 && String(decoding: answer.body, as: UTF8.self).contains("NoSuchBucket")
+        if answer.status == 404 && !isBucketMissing || answer.status == 412 {
             return ObjectStoreError(.changed, "\(location.description): the object is gone, or another one has its name")
         }
         let read = S3Answer(answer, at: .now())
