@@ -15,6 +15,7 @@ public struct DestinationLook: Sendable {
     public func run() async throws(UploadError) -> DestinationCheck {
         let template = RequestHead(options)
         if let depot = template.depot { return await blocking { depot.check() } }
+        if let direct = template.direct { return await blocking { direct.check() } }
         let url = options.destination.url
         let connector: Connector
         do throws(TransportSetupError) {

@@ -15,6 +15,8 @@ struct ClickHouseLocation: Sendable {
     let description: String
     /// The statement, and the user's settings, percent-encoded.
     private let query: String
+    /// Path and query of a request that reads no row of the table.
+    let look: String
     /// Whether the user says how times are read.
     private let readsTimesAsToldTo: Bool
 
@@ -45,6 +47,7 @@ struct ClickHouseLocation: Sendable {
         let (database, table) = (names[0], names[1])
         readsTimesAsToldTo = settings.contains { $0.name == OwnSetting.times.rawValue }
         let statement = "INSERT INTO \(Self.quoted(database)).\(Self.quoted(table)) FORMAT JSONEachRow"
+        look = "/?query=" + "SELECT 1 FROM \(Self.quoted(database)).\(Self.quoted(table)) LIMIT 0".percentEncodedForURL
         query = (["query=\(statement.percentEncodedForURL)"] + settings.map { "\($0.name)=\($0.value.percentEncodedForURL)" })
             .joined(separator: "&")
         let shownPort = port == (isSecure ? 8443 : 8123) ? "" : ":\(port)"

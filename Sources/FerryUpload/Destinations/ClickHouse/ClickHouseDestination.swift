@@ -23,7 +23,9 @@ final class ClickHouseDestination: DestinationKind {
         location.target(token: outgoing.key, without: unknownSettings(at: time))
     }
 
-    func fields(of request: StepRequest) -> [(name: String, value: String)] {
+    func fields(of request: StepRequest) -> [(name: String, value: String)] { accessFields }
+
+    private var accessFields: [(name: String, value: String)] {
         let credentials = credentials.value
         return [("X-ClickHouse-User", credentials.user), ("X-ClickHouse-Key", credentials.password)]
             .compactMap { name, value in value.map { (name, $0) } }
@@ -49,6 +51,19 @@ final class ClickHouseDestination: DestinationKind {
     /// What the server is not asked to do now. It is asked anew after an hour: it may be another one by then.
     private func unknownSettings(at time: Timestamp) -> Set<ClickHouseLocation.OwnSetting> {
         unknown.withLock { Set($0.filter { time - $0.value < .seconds(3600) }.keys) }
+    }
+
+    /// Whether the table is there.
+    func question(at url: DestinationURL) -> CheckQuestion { CheckQuestion(method: "GET", target: location.look) }
+
+    func fields(of question: CheckQuestion, to origin: Origin, at time: Timestamp) -> [(name: String, value: String)] {
+        accessFields
+    }
+
+    func meaning(of answer: Answer, to question: CheckQuestion) -> DestinationCheck {
+        guard case .verdict(let verdict, _) = ClickHouseAnswer(answer, at: .now()).action(said: []) else { return .unclear("") }
+        if case .delivered = verdict { return .good("the table is there, and may be read") }
+        return .bad(verdict.reason?.message ?? "HTTP \(answer.status)")
     }
 
     /// The statement is a part of the URL, which a redirect replaces.

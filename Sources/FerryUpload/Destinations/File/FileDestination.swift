@@ -1,4 +1,5 @@
 import FerrySpool
+import Glibc
 import Synchronization
 
 /// A folder, as of a mounted share: each segment becomes a file of its own, complete from the moment that it has its name.
@@ -24,6 +25,17 @@ final class FileDestination: DirectDestination {
             return result.verdict
         case .hangs: return .hangs(location.base)
         case .cancelled: return Verdict(.cancelled)
+        }
+    }
+
+    func check() -> DestinationCheck {
+        do throws(FileError) {
+            let base = try Directory.open(location.base)
+            if location.requiresMount, try !base.isMountPoint() { return .bad("nothing is mounted on \(location.base)") }
+            guard access(location.base, W_OK | X_OK) == 0 else { return .bad("\(FileError("write into", location.base))") }
+            return .good("the folder \(location.base) is there, and may be written to")
+        } catch {
+            return .bad("\(error)")
         }
     }
 

@@ -4,4 +4,7 @@ protocol DirectDestination: Sendable {
     ///
     /// - Parameter outgoing: One segment, or several small ones, whose bodies follow one another.
     func deliver(_ outgoing: OutgoingRequest, _ pace: DeliveryPace, _ trace: inout RequestTrace) async -> Verdict
+
+    /// Looks whether segments can be put there, without putting one. It may wait for a disk.
+    func check() -> DestinationCheck
 }
