@@ -1,0 +1,131 @@
+"""Times uploads into an object store, a folder and two destinations beside rclone, aws, cp and one destination. Called by scripts/bench with Ferry's path.
+
+An object store is measured where AWS_ENDPOINT_URL names one, with credentials in the environment; a bucket of its own is made there.
+"""
+import os, shutil, statistics, subprocess, sys, tempfile, time
+
+from member import member
+
+ferry, here = sys.argv[1], os.path.dirname(os.path.abspath(__file__))
+ROUNDS = int(os.environ.get("ROUNDS", "3"))
+work = tempfile.mkdtemp(prefix="ferry-bench-")
+os.chdir(work)
+bucket = f"ferry-bench-{os.getpid()}"
+
+
+def measure(*command, before=lambda: None):
+    before()
+    os.sync()
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    said = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        sys.exit(f"{command} failed: {said.decode()[-500:]}")
+    return time.monotonic() - start, usage.ru_maxrss / 1024
+
+
+def fresh(*names):
+    for name in names:
+        shutil.rmtree(name, ignore_errors=True)
+        os.mkdir(name)
+
+
+def write(count, size):
+    fresh("spool")
+    for i in range(count):
+        with open(f"spool/5-20261121T{i // 3600:02d}{i // 60 % 60:02d}{i % 60:02d}.000Z-{i:016d}.jsonl.gz", "wb") as file:
+            # Hexadecimal noise deflates to little more than half.
+            file.write(member(b'{"n":"' + os.urandom(size).hex()[: int(size * 1.75)].encode() + b'"}\n'))
+
+
+def again():
+    shutil.rmtree("copy", ignore_errors=True)
+    shutil.copytree("spool", "copy", ignore=shutil.ignore_patterns(".ferry", "sent", "to", ".rsync-filter"))
+
+
+def table(title, commands):
+    runs = {name: [] for name in commands}
+    for _ in range(ROUNDS):
+        for name, (command, before) in commands.items():
+            runs[name].append(measure(*command, before=before))
+    print(f"\n{title}")
+    ours = statistics.median(run[0] for run in runs["ferry"])
+    for name, figures in runs.items():
+        seconds = statistics.median(run[0] for run in figures)
+        spread = f"({min(f[0] for f in figures):.2f} to {max(f[0] for f in figures):.2f})"
+        ratio = "" if name == "ferry" else f"  ferry is {seconds / ours:.2f}x as fast"
+        print(f"  {name:24} {seconds:7.2f} s {spread}, {max(f[1] for f in figures):.0f} MB{ratio}", flush=True)
+
+
+def into_store(count, size, label):
+    write(count, size)
+    turn = iter(range(1000))
+    place = {"n": ""}
+
+    def new():
+        again()
+        place["n"] = f"p{next(turn)}"
+
+    # Each run puts into a folder of its own of the bucket: what is there already would be no work.
+    commands = {
+        "ferry": (["sh", "-c", f"{ferry} upload --quiet --delete-sent --spool copy --to s3://{bucket}/$(cat place)"], None)
+    }
+    if shutil.which("rclone"):
+        commands["rclone copy"] = (
+            ["sh", "-c", "rclone copy --transfers 3 copy :s3,provider=Other,env_auth,endpoint=$AWS_ENDPOINT_URL:"
+             f"{bucket}/$(cat place)"], None)
+    if shutil.which("aws"):
+        commands["aws s3 cp"] = (["sh", "-c", f"aws s3 cp --only-show-errors --recursive copy s3://{bucket}/$(cat place)"], None)
+
+    def prepare():
+        new()
+        with open("place", "w") as file:
+            file.write(place["n"])
+
+    table(f"{count} segments of {label} into an object store (goal: small 3x, large 1x, under 40 MB)",
+          {name: (command, prepare) for name, (command, _) in commands.items()})
+
+
+def into_folder(count, size, label):
+    write(count, size)
+    table(f"{count} segments of {label} into a folder, forced to the disk (goal: 0.8x)", {
+        "ferry": ([ferry, "upload", "--quiet", "--delete-sent", "--spool", "copy", "--to", f"file://{work}/share"],
+                  lambda: (again(), fresh("share"))),
+        "cp, sync": (["sh", "-c", "cp -r copy/. share/ && sync -f share"], lambda: (again(), fresh("share"))),
+    })
+
+
+def into_two(count, size, label):
+    subprocess.run(["cc", "-O2", "-w", "-o", "sink", f"{here}/sink.c"], check=True)
+    sinks = [subprocess.Popen(["./sink", str(port)], stderr=subprocess.DEVNULL) for port in (18791, 18792)]
+    time.sleep(0.3)
+    one, other = (f"http://127.0.0.1:{port}/v1/segments" for port in (18791, 18792))
+    write(count, size)
+    base = [ferry, "upload", "--quiet", "--delete-sent", "--coalesce", "off", "--spool", "copy"]
+    try:
+        table(f"{count} segments of {label} to two destinations at once, and one after the other", {
+            "ferry": (base + ["--to", f"a={one}", "--to", f"b={other}"], again),
+            "ferry, twice": (["sh", "-c", " ".join(base + ["--to", one]) + "; cp -r spool/. copy/; "
+                              + " ".join(base + ["--to", other])], again),
+            "ferry, one of the two": (base + ["--to", one], again),
+        })
+    finally:
+        for sink in sinks:
+            sink.kill()
+
+
+try:
+    if os.environ.get("AWS_ENDPOINT_URL") and shutil.which("aws"):
+        subprocess.run(["aws", "s3", "mb", f"s3://{bucket}"], check=True, stdout=subprocess.DEVNULL)
+        into_store(int(os.environ.get("SMALL", "10000")), 4000, "4 KB")
+        into_store(40, 7_000_000, "7 MB")
+    else:
+        print("\nno object store is measured: AWS_ENDPOINT_URL names none")
+    into_folder(10000, 4000, "4 KB")
+    into_folder(40, 7_000_000, "7 MB")
+    into_two(10000, 4000, "4 KB")
+    into_two(40, 7_000_000, "7 MB")
+finally:
+    os.chdir("/")
+    shutil.rmtree(work)
