@@ -32,7 +32,8 @@ let swiftSettings: [SwiftSetting] = [
 ]
 
 /// Of the release binary nothing is exported: what is, cannot be left out where nothing calls it, and has its name in the binary. Together with
-/// packed addresses, which glibc reads from 2.36 on, that makes 6 MB of 41.
+/// packed addresses, which glibc reads from 2.36 on, that makes 6 MB of 41. Functions whose instructions are the same are one: nothing compares their
+/// addresses.
 let programFlags: [String] = {
     var text = [CChar](repeating: 0, count: 64)
     confstr(Int32(_CS_GNU_LIBC_VERSION), &text, text.count)
@@ -41,7 +42,7 @@ let programFlags: [String] = {
     let version = name.split { !$0.isNumber }.compactMap { Int($0) }
     let packs = version.count > 1 && (version[0], version[1]) >= (2, 36)
     return ["-Xlinker", "--no-export-dynamic"]
-        + (packs ? ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"] : [])
+        + (packs ? ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "--icf=all"] : [])
 }()
 
 /// What tests need.
