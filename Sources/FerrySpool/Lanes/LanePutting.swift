@@ -17,17 +17,44 @@ extension Lanes {
     package func put(_ claim: Claim, into lane: LaneName) throws(FileError) -> LanePut {
         if try folder(of: lane) == nil { try make(lane) }
         guard let folder = try folder(of: lane) else { throw FileError("open folder", path(of: lane), code: ENOENT) }
+        let name = try Self.name(of: claim)
         // Before its segment: the lane's uploader may begin at once.
-        if let state = try spool.sidecars.read(of: claim), try !folder.contains(claim.name) {
-            try folder.writeState(state, to: Spool.sidecarName(of: claim.name))
+        if let state = try spool.sidecars.read(of: claim), try !folder.contains(name) {
+            try folder.writeState(state, to: Spool.sidecarName(of: name))
         }
-        let result = try put(claim, as: claim.name, into: folder)
-        guard result == .nameTaken, claim.segmentName == nil, let ending = ForeignName.endings.first(where: claim.name.hasSuffix)
-        else { return result }
-        // A name of another tool may come again before the last file of that name has left. The content tells them apart, at every try.
+        do throws(FileError) {
+            return try put(claim, as: name, into: folder)
+        } catch {
+            // On a full file system of its own, what the lane has delivered makes room.
+            guard error.isDiskFull, let own = try? Spool.open(path(of: lane), access: .write), own.sent.givesWay,
+                own.sent.free(atLeast: claim.status.size + .kibibytes(64)) != nil
+            else { throw error }
+            return try put(claim, as: name, into: folder)
+        }
+    }
+
+    /// Looks whether a lane can take a claimed segment, which nothing may keep from it that is known beforehand: what has gone into one lane while
+    /// another one fails goes into the first once more at the next try. The lane is made if need be.
+    ///
+    /// - Returns: `nil` where it is not there yet.
+    /// - Throws: ``FileError`` where the lane cannot take it.
+    package func look(for claim: Claim, in lane: LaneName) throws(FileError) -> LanePut? {
+        if try folder(of: lane) == nil { try make(lane) }
+        guard let folder = try folder(of: lane) else { throw FileError("open folder", path(of: lane), code: ENOENT) }
+        try folder.requireChanges()
+        let name = try Self.name(of: claim)
+        guard try folder.contains(name) else { return nil }
+        return try holds(claim, as: name, in: folder) ? .wasThere : .nameTaken
+    }
+
+    /// Returns a segment's name in lanes, the same at every try and in all of them, so that its key is, too. A name of another tool may come again
+    /// before the last file of that name has left: the content tells them apart.
+    private static func name(of claim: Claim) throws(FileError) -> String {
+        guard claim.segmentName == nil, let ending = ForeignName.endings.first(where: claim.name.hasSuffix) else {
+            return claim.name
+        }
         let stem = String(claim.name.dropLast(ending.count).unicodeScalars.prefix(100))
-        let mark = try claim.digest().hexadecimal.prefix(12)
-        return try put(claim, as: "\(stem)~\(mark)\(ending)", into: folder)
+        return "\(stem)~\(try claim.digest().hexadecimal.prefix(12))\(ending)"
     }
 
     private func put(_ claim: Claim, as name: String, into folder: Directory) throws(FileError) -> LanePut {

@@ -30,16 +30,29 @@ package struct Lanes: Sendable {
 
     /// Makes a lane, unless it is there.
     ///
-    /// Files of other tools have keys that are made with the spool's ID: a lane has that of its spool, so that keys stay what they are.
+    /// Files of other tools have keys that are made with the spool's ID: a lane has that of its spool, so that keys are the same in all lanes.
+    ///
+    /// - Throws: ``FileError`` also where its folder is there and is no lane (`ENOMEDIUM`): its file system may be missing there.
     package func make(_ name: LaneName) throws(FileError) {
         guard let own = spool.stateDirectory else { throw spool.stateFailure ?? FileError("write into", spool.path, code: EROFS) }
-        let folder = try spool.directory.makeDirectory(Spool.lanesName).makeDirectory(name.text)
+        let lanes = try spool.directory.makeDirectory(Spool.lanesName)
+        guard try !lanes.contains(name.text) else {
+            if try folder(of: name) != nil { return }
+            throw FileError("find the lane in", lanes.pathOf(name.text), code: ENOMEDIUM)
+        }
+        // Whole from the moment that it has its name.
+        let temporary = EntryKind.temporaryName()
+        let folder = try lanes.makeDirectory(temporary)
         let state = try folder.makeDirectory(Spool.stateFolderName)
-        guard try !state.contains(Spool.laneMarkName) else { return }
         if let id = try own.contents(of: Spool.idName) { _ = try state.createOnce(Spool.idName, with: id) }
         _ = try state.createOnce(Spool.laneMarkName, with: Array("\(name)\n".utf8))
         try state.sync()
         try folder.sync()
+        if try lanes.renameWithoutReplacing(temporary, to: name.text) { return try lanes.sync() }
+        // Another process was faster.
+        for file in [Spool.idName, Spool.laneMarkName] { try state.remove(file) }
+        _ = try folder.removeEmptyDirectory(Spool.stateFolderName)
+        _ = try lanes.removeEmptyDirectory(temporary)
     }
 
     /// Opens the folder of a lane; `nil` where it is not yet made.

@@ -31,6 +31,20 @@ extension SentFolder {
         }
     }
 
+    /// Makes room in the lanes of a spool with several destinations, each of whose uploaders says whether what it keeps gives way. A file is gone when
+    /// all of them have lost it, so each deletes as much.
+    private func freeInLanes(atLeast size: ByteCount) -> LedgerTotals.Count? {
+        var freed: LedgerTotals.Count?
+        for name in (try? spool.lanes.names()) ?? [] {
+            guard let lane = try? Spool.open(spool.lanes.path(of: name), access: .write), lane.sent.givesWay,
+                let deleted = lane.sent.free(atLeast: size)
+            else { continue }
+            freed = freed ?? .init()
+            freed?.add(deleted)
+        }
+        return freed
+    }
+
     /// Does something that stores events; where the disk is full, delivered segments go for it, the oldest first.
     ///
     /// - Parameter freed: What was deleted is added.
@@ -42,7 +56,12 @@ extension SentFolder {
                 return try body()
             } catch {
                 // What was stored in part and could not be cut off must not be stored again.
-                guard error.isDiskFull, error.operation != "truncate", givesWay else { throw error }
+                guard error.isDiskFull, error.operation != "truncate" else { throw error }
+                if let deleted = freeInLanes(atLeast: .mebibytes(1)) {
+                    freed.add(deleted)
+                    continue
+                }
+                guard givesWay else { throw error }
                 if let deleted = free(atLeast: .mebibytes(1)) {
                     freed.add(deleted)
                 } else {

@@ -296,15 +296,19 @@ final class Workers: Sendable {
     /// Puts a segment where no request leads.
     private func put(_ segment: PreparedSegment, into depot: any Depot, _ services: SpoolServices) async -> RequestOutcome {
         let start = ContinuousClock.now
-        let verdict: Verdict
+        var (verdict, trace): (Verdict, RequestTrace)
         do throws(FileError) {
             let spool = try services.lease.spool()
-            verdict = await blocking { depot.put(segment, of: spool) }
+            (verdict, trace) = await blocking {
+                var trace = RequestTrace()
+                return (depot.put(segment, of: spool, &trace), trace)
+            }
         } catch {
-            verdict = .unavailable(Verdict.Reason(kind: "file", message: "\(error)"), retryAfter: nil)
+            (verdict, trace) = (.unavailable(Verdict.Reason(kind: "file", message: "\(error)"), retryAfter: nil), RequestTrace())
         }
+        if let notice = trace.notice { services.onEvent(.warning(notice)) }
         return RequestOutcome(
-            verdict: verdict, duration: ContinuousClock.now - start,
+            verdict: verdict, trace: trace, duration: ContinuousClock.now - start,
             load: (segment.facts.bytes, segment.facts.events ?? 1))
     }
 

@@ -52,7 +52,7 @@ struct RunService {
         let events = RunLog(log: log)
         let runners: Runners
         do throws(UploadError) {
-            makeLanes(setup)
+            await makeLanes(setup)
             runners = try Runners(setup) { events.show($0) }
         } catch {
             throw CommandError(.badConfiguration, error.description)
@@ -104,13 +104,14 @@ struct RunService {
     }
 
     /// Makes the lanes of the spools that are there, so that they are watched from the beginning. What is missing is made with its first segment.
-    private func makeLanes(_ setup: RunSetup) {
+    private func makeLanes(_ setup: RunSetup) async {
         guard !setup.destinations.isEmpty else { return }
         for folder in setup.places.flatMap({ (try? $0.folders()) ?? [] }) {
             guard let spool = try? Spool.openExisting(folder) else { continue }
             for destination in setup.destinations {
                 do throws(FileError) { try spool.lanes.make(destination.lane.name) } catch { log.warn("\(error)") }
             }
+            await putTried(spool, setup)
             let known = Set(setup.destinations.map(\.lane.name))
             for name in (try? spool.lanes.names()) ?? [] where !known.contains(name) {
                 log.warn(
@@ -118,6 +119,15 @@ struct RunService {
                 )
             }
         }
+    }
+
+    /// Puts what was tried before the spool had lanes into them, before anything is sent from there: a request of several segments that is to be made
+    /// again as it was needs all of them.
+    private func putTried(_ spool: Spool, _ setup: RunSetup) async {
+        guard let listing = try? spool.scan(), listing.entries.contains(where: \.hasSidecar) else { return }
+        let events = RunLog(log: log)
+        let path = spool.path
+        _ = try? await UploadPass(spool, options: setup.options.upload, onEvent: { events.show(.upload(spool: path, $0)) }).run()
     }
 
     /// Serves metrics. An address that another program has, or that is not there yet after a boot, stops no delivery.

@@ -32,20 +32,39 @@ struct LaneUploads: Sendable {
             try StandardOutput.flush()
             return status
         }
-        let summaries = try await withThrowingTaskGroup(of: (Int, UploadSummary).self) { group in
+        // What fails of one stops no other.
+        let ends = await withTaskGroup(of: (Int, Result<UploadSummary, CommandError>).self) { group in
             for (index, destination) in destinations.enumerated() {
-                group.addTask { (index, try await send(spool, destination, running)) }
+                group.addTask { (index, await end(of: destination, spool, running)) }
             }
-            var summaries: [(Int, UploadSummary)] = []
-            while let next = try await group.next() { summaries.append(next) }
-            return summaries.sorted { $0.0 < $1.0 }.map(\.1)
+            var ends: [(Int, Result<UploadSummary, CommandError>)] = []
+            for await next in group { ends.append(next) }
+            return ends.sorted { $0.0 < $1.0 }.map(\.1)
         }
-        for (summary, destination) in zip(summaries, destinations) {
-            let own = say(summary, isRouting: false)
+        for (end, destination) in zip(ends, destinations) {
+            let own: ExitStatus
+            switch end {
+            case .success(let summary): own = say(summary, isRouting: false)
+            case .failure(let failure):
+                own = failure.status
+                for message in failure.messages { log.error("\(destination.lane.name): \(message)") }
+            }
             if destination.lane.isRequired { status = Self.worse(status, own) }
         }
         try StandardOutput.flush()
         return status
+    }
+
+    private func end(
+        of destination: (lane: Lane, options: UploadOptions), _ spool: Spool, _ running: RunningPasses
+    ) async -> Result<UploadSummary, CommandError> {
+        do {
+            return .success(try await send(spool, destination, running))
+        } catch let failure as CommandError {
+            return .failure(failure)
+        } catch {
+            return .failure(CommandError(.localFailure, "\(error)"))
+        }
     }
 
     private func send(

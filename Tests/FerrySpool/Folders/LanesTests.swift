@@ -78,7 +78,7 @@ import Testing
         #expect(try lane.pending() == [])
     }
 
-    @Test("A file of another tool whose name waits in the lane gets another there, the same at each try") func nameTaken() throws
+    @Test("A file of another tool has its content in its name there, so that its name may come again") func foreignNames() throws
     {
         let spool = try folder.spool()
         for text in ["{\"n\":1}\n", "{\"n\":2}\n", "{\"n\":2}\n"] {
@@ -89,10 +89,21 @@ import Testing
             _ = try spool.lanes.put(claim, into: hub)
         }
         let lane = try Spool.open(spool.lanes.path(of: hub), access: .write)
+        let mark = ContentHash.of(Segments.gzip("{\"n\":1}\n")).hexadecimal.prefix(12)
         let names = try lane.pending()
         #expect(names.count == 2)
-        #expect(names.contains("day.jsonl.gz"))
+        #expect(names.contains("day~\(mark).jsonl.gz"))
         #expect(Set(try lane.events(in: [.pending])) == ["{\"n\":1}", "{\"n\":2}"])
+    }
+
+    @Test("A folder that is no lane, as that of a file system that is missing, is left as it is") func noLane() throws {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
+        mkdir(folder("spool/to"), 0o755)
+        mkdir(folder("spool/to/hub"), 0o755)
+        let claim = try claim(name, in: spool)
+        #expect(throws: FileError.self) { try spool.lanes.put(claim, into: hub) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder("spool/to/hub")) == [])
     }
 
     @Test("Another segment of a name of the format stays where it is") func ownNameTaken() throws {
@@ -108,6 +119,7 @@ import Testing
 
     @Test("Where the file system has no link for it, the lane gets a copy with its times and notes") func copy() throws {
         let spool = try folder.spool()
+        mkdir(folder("spool/to"), 0o755)
         guard folder.mount("size=4m", at: "spool/to") else { return }
         let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
         let claim = try claim(name, in: spool)

@@ -3,7 +3,7 @@ import FerrySpool
 /// A place that this machine reaches without requests: segments are put there as files.
 protocol Depot: Sendable {
     /// Puts a claimed segment there. It may wait for a disk.
-    func put(_ segment: PreparedSegment, of spool: Spool) -> Verdict
+    func put(_ segment: PreparedSegment, of spool: Spool, _ trace: inout RequestTrace) -> Verdict
 
     /// Looks whether segments can be put there, without putting one.
     func check() -> DestinationCheck

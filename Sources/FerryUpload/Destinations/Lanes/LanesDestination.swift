@@ -12,19 +12,37 @@ struct LanesDestination: DestinationKind, Depot {
         .verdict(Verdict(answer, at: request.time))
     }
 
-    func put(_ segment: PreparedSegment, of spool: Spool) -> Verdict {
+    func put(_ segment: PreparedSegment, of spool: Spool, _ trace: inout RequestTrace) -> Verdict {
         let facts = segment.facts
         let chosen = lanes.filter { $0.takes(stream: facts.stream, facts.priority, of: spool.path) }
         guard !chosen.isEmpty else { return .refused(Self.noRoute(facts), body: "") }
-        // Those that must have it last: a segment that stays for them was not given away by a lane that could do without.
-        for lane in chosen.sorted(by: { !$0.isRequired && $1.isRequired }) {
+        for lane in chosen where lane.isRequired {
             do throws(FileError) {
-                if try spool.lanes.put(segment.claim, into: lane.name) == .nameTaken, lane.isRequired {
+                guard try spool.lanes.look(for: segment.claim, in: lane.name) != .nameTaken else {
                     return .circling(Self.nameTaken(facts.name, lane.name))
                 }
             } catch {
-                if lane.isRequired { return Self.failed(error) }
+                return Self.failed(error)
             }
+        }
+        var missed: [String] = []
+        // Those that must have it last: a segment that stays for them was not given away by a lane that could do without.
+        for lane in chosen.sorted(by: { !$0.isRequired && $1.isRequired }) {
+            do throws(FileError) {
+                guard try spool.lanes.put(segment.claim, into: lane.name) == .nameTaken else { continue }
+                let reason = Self.nameTaken(facts.name, lane.name)
+                if lane.isRequired { return .circling(reason) }
+                missed.append(reason.message)
+            } catch {
+                // No segment leaves its folder for nowhere.
+                if lane.isRequired || missed.count + 1 == chosen.count { return Self.failed(error) }
+                missed.append("it is not in to/\(lane.name): \(error)")
+            }
+        }
+        if missed.count == chosen.count { return .circling(Self.nameTaken(facts.name, chosen[0].name)) }
+        if !missed.isEmpty {
+            trace.remark = missed.joined(separator: "; ")
+            trace.notice = "\(facts.name): \(missed.joined(separator: "; "))"
         }
         return .delivered(status: nil)
     }
@@ -48,7 +66,7 @@ struct LanesDestination: DestinationKind, Depot {
     private static func failed(_ error: FileError) -> Verdict {
         let reason = Verdict.Reason(kind: "lane", message: "\(error)")
         switch error.code {
-        case EACCES, EPERM, EROFS, ENOTDIR, ELOOP: return .misconfigured(reason)
+        case EACCES, EPERM, EROFS, ENOTDIR, ELOOP, ENOMEDIUM: return .misconfigured(reason)
         default: return .unavailable(reason, retryAfter: nil)
         }
     }

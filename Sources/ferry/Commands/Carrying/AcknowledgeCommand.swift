@@ -35,7 +35,13 @@ struct AcknowledgeCommand: ParsableCommand {
             throw CommandError(.badConfiguration, error.description)
         }
         func note(_ error: any Error, _ path: String) {
-            if case ReceiptError.notAwaited(_, 0) = error {
+            let lanes = spoolOptions.lane == nil ? (try? spool.lanes.names()) ?? [] : []
+            if case ReceiptError.notAwaited(_, 0) = error, !lanes.isEmpty {
+                statuses.insert(.badData)
+                spoolOptions.log.error(
+                    "\(path): the spool itself waits for no such receipt; if the bundle is of one of its destinations, say --destination \(lanes.map(\.text).joined(separator: " or "))"
+                )
+            } else if case ReceiptError.notAwaited(_, 0) = error {
                 // Old receipts stay on a stick, and lie in the way of nothing.
                 spoolOptions.log.note("\(path): \(error)")
             } else if let problem = error as? ReceiptError {

@@ -63,6 +63,28 @@ private final class Keys: Sendable { let byLane = Mutex<[String: [String]]>([:])
         #expect(try pending(spool, hub) == [name])
     }
 
+    @Test("A segment that is for one lane alone stays where it is while that cannot be written, required or not") func nowhere()
+        async throws
+    {
+        let spool = try folder.spool()
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<2)))
+        mkdir(folder("spool/to"), 0o755)
+        FileManager.default.createFile(atPath: folder("spool/to/archive"), contents: nil)
+        let report = try await route(spool, [Lane(archive, isRequired: false), Lane(hub, streams: ["other"])])
+        #expect(report.sent.segments == 0)
+        #expect(try spool.pending() == [name])
+    }
+
+    @Test("While a lane that must have it cannot be written, no other gets it: at the next try that would be once more")
+    func all() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<2)))
+        mkdir(folder("spool/to"), 0o755)
+        FileManager.default.createFile(atPath: folder("spool/to/hub"), contents: nil)
+        _ = try await route(spool, [Lane(archive), Lane(hub)])
+        #expect(try pending(spool, archive) == [])
+    }
+
     @Test("After a kill between lane and ledger the next pass ends it, and it is in the lane once") func killed() async throws {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip(Segments.lines(0..<2)))
