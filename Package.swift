@@ -42,7 +42,11 @@ let programFlags: [String] = {
     let version = name.split { !$0.isNumber }.compactMap { Int($0) }
     let packs = version.count > 1 && (version[0], version[1]) >= (2, 36)
     return ["-Xlinker", "--no-export-dynamic"]
-        + (packs ? ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "--icf=all"] : [])
+        + (packs
+            ? [
+                "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker", "--icf=all", "-Xlinker", "-O2",
+                "-Xlinker", "-z", "-Xlinker", "noseparate-code",
+            ] : [])
 }()
 
 /// What tests need.
@@ -194,7 +198,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
-            swiftSettings: swiftSettings,
+            // Nothing of the commands is hot: small is better there.
+            swiftSettings: swiftSettings + [.unsafeFlags(["-Osize"], .when(configuration: .release))],
             // The archive, as with libdeflate.
             linkerSettings: [.linkedLibrary(":libyaml.a"), .unsafeFlags(programFlags, .when(configuration: .release))]
         ),

@@ -124,6 +124,8 @@ struct RunService {
     /// Puts what was tried before the spool had lanes into them, before anything is sent from there: a request of several segments that is to be made
     /// again as it was needs all of them.
     private func putTried(_ spool: Spool, _ setup: RunSetup) async {
+        // What a killed process had under way has its sidecars from here on.
+        spool.requests.restore(keepsSent: setup.options.upload.keepsSent, sentGivesWay: setup.options.upload.sentGivesWay)
         guard let listing = try? spool.scan(), listing.entries.contains(where: \.hasSidecar) else { return }
         let events = RunLog(log: log)
         let path = spool.path

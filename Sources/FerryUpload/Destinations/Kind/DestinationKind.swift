@@ -3,7 +3,7 @@ import FerrySpool
 /// A kind of place that segments can go to: how a request of segments to it looks, and what its answers mean.
 ///
 /// The delivery engine asks these questions, and knows no kind by name. A new kind is a folder beside this one, a case of ``Destination/Place`` and a line
-/// in ``Destination/kind``.
+/// in ``Destination/kind(_:)``.
 protocol DestinationKind: Sendable {
     /// Whether a request says the SHA-256 of its body, which is read for that before.
     var signsBody: Bool { get }
