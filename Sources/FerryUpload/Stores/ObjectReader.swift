@@ -51,7 +51,7 @@ package struct ObjectReader: ~Copyable {
             flawed += page.flawed
             // What a store lists twice would be read twice; what is not below the prefix was not asked for.
             var objects: [ListedObject] = []
-            for object in page.objects where object.name.hasPrefix(prefix) {
+            for object in page.objects where object.name.utf8.starts(with: prefix.utf8) {
                 guard last.utf8.lexicographicallyPrecedes(object.name.utf8) else {
                     throw ObjectStoreError(.garbage, "\(location.description): its list is not in the order of names")
                 }
@@ -82,7 +82,7 @@ package struct ObjectReader: ~Copyable {
     package mutating func digest(ofObject name: String) async throws(ObjectStoreError) -> BodyDigest?? {
         let answer = try await answer("HEAD", Self.target(name))
         if answer.status == 404 { return nil }
-        guard answer.status == 200 else { throw failure(answer) }
+        guard answer.status == 200 else { throw failure(answer, isOfObject: true) }
         return .some(answer.header(S3Answer.digestField).flatMap { BodyDigest(hexadecimal: $0) })
     }
 
@@ -124,9 +124,9 @@ package struct ObjectReader: ~Copyable {
             let failure: ObjectStoreError
             do throws(ObjectStoreError) {
                 let answer = try await answer(method, target, fields)
-                guard answer.status == 200 || answer.status == 206 else { throw self.failure(answer) }
+                guard answer.status == 200 || answer.status == 206 else { throw self.failure(answer, isOfObject: bytes != nil) }
                 // A connection that breaks within the body leaves a part of it.
-                guard bytes == nil || Int64(answer.body.count) == bytes else {
+                guard answer.isWhole, bytes == nil || Int64(answer.body.count) == bytes else {
                     throw ObjectStoreError(.unavailable, "\(location.description): an answer was cut off")
                 }
                 return answer
@@ -138,10 +138,10 @@ package struct ObjectReader: ~Copyable {
         }
     }
 
-    private func failure(_ answer: Answer) -> ObjectStoreError {
+    private func failure(_ answer: Answer, isOfObject: Bool) -> ObjectStoreError {
         // Stores name what is missing: the object, or the whole bucket.
-        let isBucketMissing = answer.status == 404 && String(decoding: answer.body, as: UTF8.self).contains("NoSuchBucket")
-        if answer.status == 404 && !isBucketMissing || answer.status == 412 {
+        let isBucketMissing = String(decoding: answer.body, as: UTF8.self).contains("NoSuchBucket")
+        if isOfObject, answer.status == 404 && !isBucketMissing || answer.status == 412 {
             return ObjectStoreError(.changed, "\(location.description): the object is gone, or another one has its name")
         }
         let read = S3Answer(answer, at: .now())

@@ -14,6 +14,7 @@ package final class ObjectStore: Sendable {
     private let named: (template: RequestHead, lines: StoreLines)
     private let keyed: (template: RequestHead, lines: StoreLines)
 
+    private static let patience = Duration.seconds(15)
     private static let keyedNames = "keyed/{key}.jsonl.gz"
     /// As many objects of each kind of name are put at once.
     package static let mostConnections = 64
@@ -33,6 +34,8 @@ package final class ObjectStore: Sendable {
     ) throws {
         var transport = transport
         transport.proxies = try ProxySettings(environment: environment)
+        // A sender waits for its answer for 30 s as a rule, and before that for a connection of its own here.
+        transport.idleTimeout = min(transport.idleTimeout, Self.patience)
         let credentials: CredentialsSource<S3Credentials> = try CredentialsSource(file: credentialsFile, environment: environment)
         let location = try S3Location(text, environment: environment, names: "{day}/{segment}")
         let connector = try Connector(options: transport, home: location.url.origin)
@@ -74,7 +77,9 @@ package final class ObjectStore: Sendable {
         let outgoing = OutgoingRequest(facts: [segment.facts], body: try segment.body(), attempt: 1, digest: segment.digest)
         let (template, lines) = segment.facts.isForeign ? keyed : named
         if let problem = template.followSecrets() { onNotice(problem) }
-        let line = await lines.take()
+        guard let line = await lines.take() else {
+            return .failed("\(description): the store does not keep up", retryAfter: nil, isMisconfigured: false)
+        }
         let outcome = await line.deliver(outgoing)
         await lines.giveBack(line)
         guard let outcome else { return .failed("the connection is in use", retryAfter: nil, isMisconfigured: false) }

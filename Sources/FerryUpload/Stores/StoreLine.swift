@@ -27,13 +27,15 @@ actor StoreLines {
         self.make = make
     }
 
-    /// Returns one that no other uses until it is given back.
-    func take() async -> StoreLine {
+    /// Returns one that no other uses until it is given back; `nil` where as many wait already: of a store that hangs each would wait longer than its
+    /// sender does.
+    func take() async -> StoreLine? {
         if let line = idle.popLast() { return line }
         guard made >= most else {
             made += 1
             return make()
         }
+        guard waiting.count < most else { return nil }
         return await withCheckedContinuation { waiting.append($0) }
     }
 

@@ -150,11 +150,11 @@ struct ReplayCommand: AsyncParsableCommand {
         let stores = try stores()
         let objects = stores.isEmpty ? nil : ReplayedObjects(stores, selection, in: run.spool.path)
         let replay = try makeReplay(of: objects, isResumed: isResumed) { progress.show($0) }
-        let report: ReplayReport
+        let (report, missing): (ReplayReport, Int64)
         do {
-            report = try await Interruptible.run {
-                try await objects?.fetch()
-                return try await replay.run(run)
+            (report, missing) = try await Interruptible.run {
+                let missing = try await objects?.fetch { log.warn($0) } ?? 0
+                return (try await replay.run(run), missing)
             } stop: {
                 replay.stop()
             }
@@ -177,7 +177,7 @@ struct ReplayCommand: AsyncParsableCommand {
         if report.stopReason == .interrupted { throw ExitStatus.interrupted.code }
         if !report.unread.isEmpty { throw ExitStatus.localFailure.code }
         if !report.isComplete { throw ExitStatus.remaining.code }
-        if report.rejected > 0 || report.damagedCount > 0 || report.unreadable > 0 || report.grownCount > 0 {
+        if missing > 0 || report.rejected > 0 || report.damagedCount > 0 || report.unreadable > 0 || report.grownCount > 0 {
             throw ExitStatus.badData.code
         }
     }

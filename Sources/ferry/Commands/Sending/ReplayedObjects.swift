@@ -17,21 +17,39 @@ struct ReplayedObjects: Sendable {
         folder = "\(run)/objects"
     }
 
-    /// Copies what is not there yet.
-    func fetch() async throws {
-        guard access(folder, F_OK) != 0 else { return }
+    /// Copies what is not there yet. What cannot be had stops no other.
+    ///
+    /// - Returns: How many objects were left out, which `warn` has named.
+    func fetch(warn: (String) -> Void) async throws -> Int64 {
+        guard access(folder, F_OK) != 0 else { return 0 }
         let part = "\(folder).part"
+        var missing: Int64 = 0
         for (number, store) in stores.enumerated() {
             do {
                 var lister = store.reader()
                 var reader = store.reader()
-                _ = try await lister.forEachPage(store.namesBegin) { page in
-                    for object in page where ForeignName.isLegal(object.fileName) && selection.mayTake(object.fileName) {
-                        let place = object.name.dropLast(object.fileName.count)
-                        let path = "\(part)/\(number)-\(StableHash.of(place.utf8))/\(object.fileName)"
-                        try await Self.copy(object, to: path, &reader)
+                var others: Int64 = 0
+                let flawed = try await lister.forEachPage(store.namesBegin) { page in
+                    for object in page {
+                        guard ForeignName.isLegal(object.fileName) else {
+                            others += 1
+                            continue
+                        }
+                        guard selection.mayTake(object.fileName) else { continue }
+                        let place = object.name.utf8.dropLast(object.fileName.utf8.count)
+                        do {
+                            try await Self.copy(object, into: "\(part)/\(number)-\(StableHash.of(place))", &reader)
+                        } catch let error as ObjectStoreError where error.kind == .changed {
+                            warn("\(object.name): \(error); it is left out")
+                            missing += 1
+                        }
+                        try Task.checkCancellation()
                     }
                     return true
+                }
+                if flawed > 0 { warn("\(counted(Int64(flawed), "entry")) of the list of \(store.description) cannot be read") }
+                if others > 0 {
+                    warn("\(counted(others, "object")) of \(store.description) with other names than segments were left out")
                 }
             } catch let error as ObjectStoreError {
                 throw CommandError(error)
@@ -39,13 +57,17 @@ struct ReplayedObjects: Sendable {
         }
         try FileManager.default.createDirectory(atPath: part, withIntermediateDirectories: true)
         guard rename(part, folder) == 0 else { throw FileError("rename", part) }
+        return missing
     }
 
-    private static func copy(_ object: ListedObject, to path: String, _ reader: inout ObjectReader) async throws {
+    private static func copy(_ object: ListedObject, into folder: String, _ reader: inout ObjectReader) async throws {
+        let path = "\(folder)/\(object.fileName)"
         guard (try? FileStatus(of: path))?.size != object.size else { return }
-        let folder = String(path.dropLast(object.fileName.utf8.count))
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try await reader.get(object, into: try OpenFile.creating("\(path).part"))
-        guard rename("\(path).part", path) == 0 else { throw FileError("rename", path) }
+        // One at a time, and a name may be as long as names can be.
+        let part = "\(folder)/.part"
+        defer { unlink(part) }
+        try await reader.get(object, into: try OpenFile.creating(part))
+        guard rename(part, path) == 0 else { throw FileError("rename", path) }
     }
 }

@@ -162,6 +162,61 @@ import Testing
         await #expect(throws: ObjectStoreError.self) { try await Self.get(object, of: store) }
     }
 
+    @Test("An object that is gone since the list is told from a bucket that is") func gone() async throws {
+        let code = Mutex("NoSuchKey")
+        let entry = "<Contents><Key>a</Key><LastModified>2026-11-27T09:12:50.000Z</LastModified><Size>1</Size></Contents>"
+        let server = ScriptedServer.answering { request in
+            if request.line.contains("list-type") {
+                return ScriptedServer.answer(200, body: "<ListBucketResult>\(entry)</ListBucketResult>")
+            }
+            return ScriptedServer.answer(404, body: "<Error><Code>\(code.withLock { $0 })</Code></Error>")
+        }
+        let store = try ObjectStore(server.bucket("logs"), environment: Self.keys)
+        var objects: [ListedObject] = []
+        var reader = store.reader()
+        _ = try await reader.forEachPage("") { page in
+            objects += page
+            return true
+        }
+        let object = try #require(objects.first)
+        let first = await #expect(throws: ObjectStoreError.self) { try await Self.get(object, of: store) }
+        #expect(first?.kind == .changed)
+        code.withLock { $0 = "NoSuchBucket" }
+        let second = await #expect(throws: ObjectStoreError.self) { try await Self.get(object, of: store) }
+        #expect(second?.kind == .misconfigured)
+    }
+
+    @Test("A list that is cut off is asked for again; what is no list at all is told as that") func cutList() async throws {
+        let count = Mutex(0)
+        let list = "<ListBucketResult></ListBucketResult>"
+        let server = ScriptedServer { peer in
+            while peer.request() != nil {
+                let isFirst = count.withLock { count in
+                    count += 1
+                    return count == 1
+                }
+                guard isFirst else {
+                    peer.send(ScriptedServer.answer(200, body: list))
+                    continue
+                }
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(list.utf8.count)\r\n\r\n<ListBucket")
+                return
+            }
+        }
+        let store = try ObjectStore(server.bucket("logs"), environment: Self.keys)
+        var reader = store.reader()
+        let flawed = try await reader.forEachPage("") { _ in true }
+        #expect(flawed == 0)
+        #expect(count.withLock { $0 } == 2)
+        let web = ScriptedServer.answering { _ in ScriptedServer.answer(404) }
+        let wrong = try ObjectStore(web.bucket("logs"), environment: Self.keys)
+        let error = await #expect(throws: ObjectStoreError.self) {
+            var reader = wrong.reader()
+            try await reader.check("")
+        }
+        #expect(error?.kind == .misconfigured)
+    }
+
     private static func get(_ object: ListedObject, of store: ObjectStore) async throws {
         var reader = store.reader()
         try await reader.get(object, into: try OpenFile.inMemory())
