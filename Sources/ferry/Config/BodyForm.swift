@@ -28,4 +28,7 @@ enum BodyForm: String, CaseIterable, ExpressibleByArgument {
         case .splunk: .splunk
         }
     }
+
+    /// Why requests of ``elastic`` cannot carry any number of events.
+    static let whyLimited = "a bulk answer has a line for each event, and a long one cannot be read to its end"
 }

@@ -238,6 +238,10 @@ struct RunConfiguration {
         if body != "ndjson", let destination, destination.takesSegmentsOnly {
             problems.append(.init(place: place(of: "body", 0), "'to' takes segments as they are: leave 'body' out"))
         }
+        if body == "elastic", values["request-events"]?.texts.first == "off" || destination?.url.namesSegment ?? false {
+            let key = values["request-events"]?.texts.first == "off" ? "request-events" : "to"
+            problems.append(.init(place: place(of: key, 0), "'body: elastic' needs a limit of events: \(BodyForm.whyLimited)"))
+        }
         for key in ["request-events", "request-bytes"] where body != "ndjson" && destination?.url.namesSegment ?? false {
             guard let value = values[key], value.origin != .profile, value.origin != .standard, value.texts.first != "off" else {
                 continue

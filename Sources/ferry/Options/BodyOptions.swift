@@ -50,6 +50,9 @@ struct BodyOptions: ParsableArguments {
                 throw ValidationError("--request-bytes '\(requestBytes)' must be a size like 16KB, or off")
             }
         }
+        guard body != .elastic || limits.events != nil else {
+            throw ValidationError("--request-events off: \(BodyForm.whyLimited)")
+        }
         return limits
     }
 

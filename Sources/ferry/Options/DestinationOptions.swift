@@ -117,6 +117,9 @@ struct DestinationOptions: ParsableArguments {
             throw ValidationError(
                 "--body \(body.body.rawValue) does not go with \(settings.destination): it takes segments as they are")
         }
+        if body.body == .elastic, settings.destination.namesSegment {
+            throw ValidationError("--to with {segment}, {id} or {key} carries whole segments: \(BodyForm.whyLimited)")
+        }
         if settings.requestLimits.map({ !$0.isUnlimited }) ?? false, settings.destination.namesSegment {
             throw ValidationError(
                 "--request-events and --request-bytes cut segments into parts; a URL with {segment} or {id} has one place for all of them: leave out one of the two"
