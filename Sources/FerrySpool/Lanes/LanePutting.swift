@@ -13,11 +13,11 @@ extension Lanes {
     /// Puts a claimed segment into a lane, which is made if need be. What is known of tries before the spool had lanes goes along: where it is of
     /// another destination, a wait is longer, or a key another, than they would have to be.
     ///
+    /// - Parameter name: As ``name(of:)`` returns it.
     /// - Throws: ``FileError`` where that cannot be. The segment is in its spool, in any case.
-    package func put(_ claim: Claim, into lane: LaneName) throws(FileError) -> LanePut {
+    package func put(_ claim: Claim, as name: String, into lane: LaneName) throws(FileError) -> LanePut {
         if try folder(of: lane) == nil { try make(lane) }
         guard let folder = try folder(of: lane) else { throw FileError("open folder", path(of: lane), code: ENOENT) }
-        let name = try Self.name(of: claim)
         // Before its segment: the lane's uploader may begin at once.
         if let state = try spool.sidecars.read(of: claim), try !folder.contains(name) {
             try folder.writeState(state, to: Spool.sidecarName(of: name))
@@ -36,24 +36,24 @@ extension Lanes {
     /// Looks whether a lane can take a claimed segment, which nothing may keep from it that is known beforehand: what has gone into one lane while
     /// another one fails goes into the first once more at the next try. The lane is made if need be.
     ///
+    /// - Parameter name: As ``name(of:)`` returns it.
     /// - Returns: `nil` where it is not there yet.
     /// - Throws: ``FileError`` where the lane cannot take it.
-    package func look(for claim: Claim, in lane: LaneName) throws(FileError) -> LanePut? {
+    package func look(for claim: Claim, as name: String, in lane: LaneName) throws(FileError) -> LanePut? {
         if try folder(of: lane) == nil { try make(lane) }
         guard let folder = try folder(of: lane) else { throw FileError("open folder", path(of: lane), code: ENOENT) }
         try folder.requireChanges()
-        let name = try Self.name(of: claim)
         guard try folder.contains(name) else { return nil }
         return try holds(claim, as: name, in: folder) ? .wasThere : .nameTaken
     }
 
     /// Returns a segment's name in lanes, the same at every try and in all of them, so that its key is, too. A name of another tool may come again
     /// before the last file of that name has left: the content tells them apart.
-    private static func name(of claim: Claim) throws(FileError) -> String {
-        guard claim.segmentName == nil, let ending = ForeignName.endings.first(where: claim.name.hasSuffix) else {
-            return claim.name
-        }
-        let stem = String(claim.name.dropLast(ending.count).unicodeScalars.prefix(100))
+    ///
+    /// - Throws: ``FileError`` where the content cannot be read.
+    package func name(of claim: Claim) throws(FileError) -> String {
+        guard claim.segmentName == nil, let ending = ForeignName.ending(of: claim.name) else { return claim.name }
+        let stem = String(claim.name.unicodeScalars.dropLast(ending.unicodeScalars.count).prefix(100))
         return "\(stem)~\(try claim.digest().hexadecimal.prefix(12))\(ending)"
     }
 

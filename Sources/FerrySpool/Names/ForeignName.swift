@@ -22,7 +22,7 @@ package enum ForeignName {
     static func isOfSegment(_ name: String) -> Bool { ending(of: name.withoutCopyNumber) != nil }
 
     /// Returns the ending of a name, by its bytes: for `String` a mark after the point makes it another character.
-    private static func ending(of name: String) -> String? {
+    static func ending(of name: String) -> String? {
         endings.first { name.utf8.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 

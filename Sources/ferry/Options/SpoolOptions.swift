@@ -49,6 +49,8 @@ struct SpoolOptions: ParsableArguments {
 
     /// The same, with what could not be finished. It stops nothing.
     func openRecovered(_ access: Spool.Access) throws -> (spool: Spool, unfinished: [RecoveryError]) {
+        // A lane is made with its first segment.
+        let access = lane == nil ? access : .write
         do throws(FileError) {
             let isNew = access == .create && Glibc.access(path, F_OK) != 0
             // An empty folder may be the place of a file system that is not mounted: what is stored there would be hidden later.

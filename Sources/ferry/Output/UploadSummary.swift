@@ -48,6 +48,9 @@ struct UploadSummary {
         }
     }
 
+    /// What commands need that are to look at the destination's lane.
+    private var option: String { name.map { " --destination \($0)" } ?? "" }
+
     private var nextTry: String {
         guard let until = report.destinationWaitsUntil else { return "the next call tries again" }
         return "not to be tried before \(until.rfc3339) (in \((until - now).forPeople)); --retry-now tries now"
@@ -76,7 +79,7 @@ struct UploadSummary {
         }
         if report.split > 0 { lines.append("split \(report.split) that were too large") }
         if report.rejected > 0 {
-            lines.append("rejected \(report.rejected); ferry status tells why, ferry retry brings them back")
+            lines.append("rejected \(report.rejected); ferry status\(option) tells why, ferry retry\(option) brings them back")
         }
         if report.sentDeleted.segments > 0 {
             lines.append(
@@ -103,7 +106,7 @@ struct UploadSummary {
         if report.taken > 0 {
             lines.append("\(report.taken) are pending that another process has just now: it sends, exports or writes them")
         }
-        if report.remaining > 0 { lines.append("\(report.remaining) remain; ferry list tells what they wait for") }
+        if report.remaining > 0 { lines.append("\(report.remaining) remain; ferry list\(option) tells what they wait for") }
         for bundle in report.travelling {
             lines.append(
                 "\(bundle.segments) travel in bundle \(bundle.bundle) since \(bundle.since.rfc3339); ferry acknowledge takes its receipt"

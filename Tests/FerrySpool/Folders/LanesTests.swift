@@ -23,8 +23,8 @@ import Testing
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
         let claim = try claim(name, in: spool)
-        #expect(try spool.lanes.put(claim, into: hub) == .put)
-        #expect(try spool.lanes.put(claim, into: archive) == .put)
+        #expect(try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub) == .put)
+        #expect(try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: archive) == .put)
         #expect(try spool.lanes.names() == [archive, hub])
         for lane in [hub, archive] {
             let own = try Spool.open(spool.lanes.path(of: lane), access: .write)
@@ -37,8 +37,8 @@ import Testing
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
         let claim = try claim(name, in: spool)
-        #expect(try spool.lanes.put(claim, into: hub) == .put)
-        #expect(try spool.lanes.put(claim, into: hub) == .wasThere)
+        #expect(try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub) == .put)
+        #expect(try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub) == .wasThere)
         #expect(try Spool.open(spool.lanes.path(of: hub), access: .write).pending() == [name])
     }
 
@@ -47,7 +47,7 @@ import Testing
         let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
         do {
             let claim = try claim(name, in: spool)
-            for lane in [hub, archive] { _ = try spool.lanes.put(claim, into: lane) }
+            for lane in [hub, archive] { _ = try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: lane) }
         }
         let lanes = try [hub, archive].map { try Spool.open(spool.lanes.path(of: $0), access: .write) }
         let sameLane = try Spool.open(spool.lanes.path(of: hub), access: .write)
@@ -66,7 +66,7 @@ import Testing
         let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
         do {
             let claim = try claim(name, in: spool)
-            for lane in [hub, archive] { _ = try spool.lanes.put(claim, into: lane) }
+            for lane in [hub, archive] { _ = try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: lane) }
         }
         let lane = try Spool.open(spool.lanes.path(of: hub), access: .write)
         let claim = try claim(name, in: lane)
@@ -86,7 +86,7 @@ import Testing
             try? FileManager.default.removeItem(atPath: folder("spool/day.jsonl.gz"))
             try Data(Segments.gzip(text)).write(to: URL(fileURLWithPath: folder("spool/day.jsonl.gz")))
             let claim = try claim("day.jsonl.gz", in: spool)
-            _ = try spool.lanes.put(claim, into: hub)
+            _ = try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub)
         }
         let lane = try Spool.open(spool.lanes.path(of: hub), access: .write)
         let mark = ContentHash.of(Segments.gzip("{\"n\":1}\n")).hexadecimal.prefix(12)
@@ -102,7 +102,7 @@ import Testing
         mkdir(folder("spool/to"), 0o755)
         mkdir(folder("spool/to/hub"), 0o755)
         let claim = try claim(name, in: spool)
-        #expect(throws: FileError.self) { try spool.lanes.put(claim, into: hub) }
+        #expect(throws: FileError.self) { try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder("spool/to/hub")) == [])
     }
 
@@ -113,7 +113,7 @@ import Testing
         try spool.lanes.make(hub)
         let lane = try Spool.open(spool.lanes.path(of: hub), access: .write)
         try lane.put(Segments.gzip(Segments.lines(3..<6)), as: name)
-        #expect(try spool.lanes.put(claim(name.fileName, in: spool), into: hub) == .nameTaken)
+        #expect(try spool.lanes.put(claim(name.fileName, in: spool), as: name.fileName, into: hub) == .nameTaken)
         #expect(try lane.events(in: [.pending]).first == "{\"n\":3}")
     }
 
@@ -123,8 +123,8 @@ import Testing
         guard folder.mount("size=4m", at: "spool/to") else { return }
         let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
         let claim = try claim(name, in: spool)
-        #expect(try spool.lanes.put(claim, into: hub) == .put)
-        #expect(try spool.lanes.put(claim, into: hub) == .wasThere)
+        #expect(try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub) == .put)
+        #expect(try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub) == .wasThere)
         let lane = try Spool.open(spool.lanes.path(of: hub), access: .write)
         #expect(try lane.events(in: [.pending]).count == 3)
         #expect(try lane.directory.status(name)?.modified == claim.status.modified)
@@ -139,7 +139,7 @@ import Testing
             attempts: 4, failures: 2, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now,
             lastError: .init(scope: .segment, kind: "status", status: 500, message: "HTTP 500"))
         try spool.sidecars.write(state, of: claim)
-        _ = try spool.lanes.put(claim, into: hub)
+        _ = try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub)
         #expect(try Spool.open(spool.lanes.path(of: hub), access: .write).sidecars.read(of: name)?.attempts == 4)
     }
 

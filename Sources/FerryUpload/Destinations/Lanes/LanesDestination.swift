@@ -16,9 +16,11 @@ struct LanesDestination: DestinationKind, Depot {
         let facts = segment.facts
         let chosen = lanes.filter { $0.takes(stream: facts.stream, facts.priority, of: spool.path) }
         guard !chosen.isEmpty else { return .refused(Self.noRoute(facts), body: "") }
+        let name: String
+        do throws(FileError) { name = try spool.lanes.name(of: segment.claim) } catch { return Self.failed(error) }
         for lane in chosen where lane.isRequired {
             do throws(FileError) {
-                guard try spool.lanes.look(for: segment.claim, in: lane.name) != .nameTaken else {
+                guard try spool.lanes.look(for: segment.claim, as: name, in: lane.name) != .nameTaken else {
                     return .circling(Self.nameTaken(facts.name, lane.name))
                 }
             } catch {
@@ -29,7 +31,7 @@ struct LanesDestination: DestinationKind, Depot {
         // Those that must have it last: a segment that stays for them was not given away by a lane that could do without.
         for lane in chosen.sorted(by: { !$0.isRequired && $1.isRequired }) {
             do throws(FileError) {
-                guard try spool.lanes.put(segment.claim, into: lane.name) == .nameTaken else { continue }
+                guard try spool.lanes.put(segment.claim, as: name, into: lane.name) == .nameTaken else { continue }
                 let reason = Self.nameTaken(facts.name, lane.name)
                 if lane.isRequired { return .circling(reason) }
                 missed.append(reason.message)

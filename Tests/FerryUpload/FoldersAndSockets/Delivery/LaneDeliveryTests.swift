@@ -88,7 +88,7 @@ private final class Keys: Sendable { let byLane = Mutex<[String: [String]]>([:])
     @Test("After a kill between lane and ledger the next pass ends it, and it is in the lane once") func killed() async throws {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip(Segments.lines(0..<2)))
-        if case .claimed(let claim) = spool.claims.take(name) { _ = try spool.lanes.put(claim, into: hub) }
+        if case .claimed(let claim) = spool.claims.take(name) { _ = try spool.lanes.put(claim, as: name, into: hub) }
         _ = try await route(spool, [Lane(hub), Lane(archive)])
         #expect(try spool.pending() == [])
         #expect(try pending(spool, hub) == [name])

@@ -218,6 +218,23 @@ private final class SmallTable: Sendable {
         }
     }
 
+    @Test("A look asks for no row, and says what the server says", arguments: [0, 60, 516]) func look(_ code: Int) async throws {
+        let asked = Mutex("")
+        let server = ScriptedServer.answering { request in
+            asked.withLock { $0 = request.line }
+            return code == 0
+                ? ScriptedServer.answer(200, "X-ClickHouse-Query-Id: a\r\n") : SmallTable.exception(404, code, "no")
+        }
+        let check = try await DestinationLook(options(server)).run()
+        if code == 0 {
+            #expect(check == .good("the table is there, and may be read"))
+        } else {
+            guard case .bad(let text) = check else { return #expect(Bool(false), "\(check)") }
+            #expect(text.contains("code \(code)"))
+        }
+        #expect(asked.withLock { $0.contains("LIMIT%200") })
+    }
+
     @Test(
         "An answer that is cut off delivers nothing: an exception may have been to come",
         arguments: ["Content-Length: 90\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n"])

@@ -1,4 +1,5 @@
 import FerrySpool
+import FerryUpload
 import Foundation
 import TestSupport
 import Testing
@@ -88,8 +89,64 @@ import Testing
             "import", folder("stick/\(bundle)"), "--spool", folder("archive"))
         #expect(imported.status == 0, "\(imported.errors)")
         #expect(events(folder("archive")) == 6)
+        let receipt = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: folder("stick")).first { $0.hasPrefix("ferry-receipt-") })
+        let elsewhere = try await ferry.run("acknowledge", folder("stick/\(receipt)"), "--spool", spool.path)
+        #expect(elsewhere.status == 65)
+        #expect(elsewhere.errors.contains("--destination archive or hub"), "\(elsewhere.errors)")
+        let taken = try await ferry.run(
+            "acknowledge", folder("stick/\(receipt)"), "--spool", spool.path, "--destination", "archive")
+        #expect(taken.output.contains("acknowledged 6 segments"), "\(taken.output)\(taken.errors)")
         run.send(SIGTERM)
         #expect(await run.end().status == 0)
+        hub.send(SIGTERM)
+        _ = await hub.end()
+    }
+
+    @Test("A lane that cannot be opened is told by its name, and keeps no other from being sent") func oneIsBroken() async throws
+    {
+        let port = LoopbackPort.own()
+        let hub = try receive("hub", port)
+        let spool = try folder.spool()
+        let destinations = ["--to", "hub=http://127.0.0.1:\(port)/v1/segments", "--to", "archive=http://127.0.0.1:1/v1"]
+        try spool.put(Segments.gzip(Segments.lines(0..<3)))
+        for name in ["hub", "archive"] { try spool.lanes.make(#require(LaneName(name))) }
+        // What is in the lanes before one of them breaks.
+        var options = UploadOptions(destination: Destination(lanes: [Lane(LaneName("hub")!), Lane(LaneName("archive")!)]))
+        options.keepsSent = false
+        _ = try await UploadPass(spool, options: options).run()
+        #expect(rename(folder("spool/to/archive"), folder("away")) == 0)
+        FileManager.default.createFile(atPath: folder("spool/to/archive"), contents: nil)
+        let last = Cell<Program.Result?>(nil)
+        try await eventually("the hub has it") {
+            last.value = try await ferry.start(["upload", "--retry-now", "--spool", spool.path] + destinations).end()
+            return (try? Spool.open(folder("hub"), access: .read).events(in: [.pending]).count) == 3
+        }
+        #expect(last.value?.status == 74)
+        #expect(last.value?.errors.contains("archive: ") ?? false, "\(last.value?.errors ?? "")")
+        hub.send(SIGTERM)
+        _ = await hub.end()
+    }
+
+    @Test("On a full disk, what lanes have delivered gives way to what is written") func fullDisk() async throws {
+        guard folder.mount("size=1m") else { return }
+        let port = LoopbackPort.own()
+        let hub = try receive("hub", port)
+        let url = "http://127.0.0.1:\(port)/v1/segments"
+        var statuses: Set<Int32> = []
+        for _ in 0..<40 {
+            let noise = try Segments.noise(60_000).map { "\($0)" }.joined()
+            statuses.insert(
+                try await ferry.run("write", "--create", "--quiet", "--spool", folder("m/spool"), input: "{\"n\":\"\(noise)\"}\n")
+                    .status)
+            // The receiver may be just starting.
+            try await eventually("it is sent") {
+                try await ferry.run(
+                    "upload", "--quiet", "--retry-now", "--spool", folder("m/spool"), "--to", "a=\(url)", "--to", "b=\(url)?b"
+                ).status == 0
+            }
+        }
+        #expect(statuses == [0])
         hub.send(SIGTERM)
         _ = await hub.end()
     }
@@ -103,6 +160,8 @@ import Testing
         destinations:
           hub: http://127.0.0.1:\(ports[0])/v1/segments
           archive: http://127.0.0.1:\(ports[1])/v1/segments
+          share: file://\(folder("spool"))
+          gone: file://\(folder("gone"))
         """.write(toFile: folder("ferry.yaml"), atomically: true, encoding: .utf8)
         let last = Cell<Program.Result?>(nil)
         try await eventually("the hub can be reached") {
@@ -110,6 +169,8 @@ import Testing
             return last.value?.output.contains("hub: http://127.0.0.1:\(ports[0])/v1/segments: can be reached") ?? false
         }
         #expect(last.value?.status == 77)
+        #expect(last.value?.output.contains("share: file://\(folder("spool")): good") ?? false)
+        #expect(last.value?.output.contains("gone: file://\(folder("gone")): bad") ?? false)
         #expect(last.value?.output.contains("archive: http://127.0.0.1:\(ports[1])/v1/segments: bad: cannot connect") ?? false)
         hub.send(SIGTERM)
         _ = await hub.end()
