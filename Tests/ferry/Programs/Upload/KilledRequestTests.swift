@@ -95,6 +95,37 @@ struct KilledRequestTests {
         try expectRepeated(server.requests, events: 13)
     }
 
+    @Test("ferry run that gets several destinations repeats from the lane what a killed upload had under way") func intoLanes()
+        async throws
+    {
+        let spool = try folder.spool()
+        func put(_ seconds: Range<Int>) throws {
+            for second in seconds { try spool.put(Segments.gzip("{\"n\":\(second)}\n"), as: Segments.name(second: second)) }
+        }
+        let server = SilentServer()
+        let listener = ScriptedServer.answering { server.answer($0) }
+        try put(10..<60)
+        let first = try Program().start(
+            ["upload", "--body", "json-array", "--request-events", "100", "--spool", spool.path, "--to", listener.url])
+        try await eventually("a request is under way") { !server.requests.isEmpty }
+        first.send(SIGKILL)
+        _ = await first.end()
+        try put(5..<8)
+        let second = try Program().start(
+            [
+                "run", "--set", "body=json-array", "--set", "request-events=100", "--spool", spool.path, "--to",
+                "a=\(listener.url)", "--to", "b=http://127.0.0.1:1/v1",
+            ])
+        let lane = spool.lanes.path(of: try #require(LaneName("a")))
+        try await eventually("everything is sent to the one that is there") {
+            (try? Spool.open(lane, access: .read).events(in: [.sent]).count) == 53
+        }
+        server.letGo()
+        second.send(SIGTERM)
+        _ = await second.end()
+        try expectRepeated(server.requests, events: 53)
+    }
+
     @Test("ferry run that looks after the spool beside it repeats what the killed one had under way")
     func beside() async throws {
         let spool = try folder.spool()
