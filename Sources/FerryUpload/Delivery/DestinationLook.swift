@@ -14,7 +14,6 @@ public struct DestinationLook: Sendable {
     /// - Throws: ``UploadError`` when certificates cannot be used.
     public func run() async throws(UploadError) -> DestinationCheck {
         let template = RequestHead(options)
-        if let depot = template.depot { return await blocking { depot.check() } }
         if let direct = template.direct { return await blocking { direct.check() } }
         let url = options.destination.url
         let connector: Connector

@@ -23,7 +23,7 @@ final class SpoolServices: Sendable {
         self.arrivals = arrivals
         claimer = SegmentClaimer(options: options, travel: travel, arrivals: arrivals) { onEvent(.warning($0)) }
         committer = LedgerCommitter(
-            lease, depot: options.destination.depot, sentGivesWay: options.sentGivesWay, endingCounter: endingCounter,
+            lease, direct: options.destination.direct, sentGivesWay: options.sentGivesWay, endingCounter: endingCounter,
             onEvent: onEvent)
         recorder = OutcomeRecorder(lease: lease, options: options, committer: committer, now: now) { onEvent(.warning($0)) }
     }

@@ -284,32 +284,12 @@ final class Workers: Sendable {
     private func send(_ segments: [PreparedSegment], _ services: SpoolServices, _ sender: inout RequestSender) async
         -> RequestOutcome
     {
-        if let depot = template.depot { return await put(segments[0], into: depot, services) }
         if let problem = template.followSecrets() { services.onEvent(.warning(problem)) }
         guard let (body, digest) = await body(of: segments) else { return RequestOutcome(verdict: Verdict(.fileChanged)) }
         var outgoing = OutgoingRequest(facts: segments.map(\.facts), body: body, attempt: segments[0].attempt, digest: digest)
-        outgoing.home = try? services.lease.spool().directory.identity()
+        if template.direct != nil, let spool = try? services.lease.spool() { outgoing.source = (spool, segments.map(\.claim)) }
         note(outgoing, of: segments, services)
         return await deliver(outgoing, services, &sender)
-    }
-
-    /// Puts a segment where no request leads.
-    private func put(_ segment: PreparedSegment, into depot: any Depot, _ services: SpoolServices) async -> RequestOutcome {
-        let start = ContinuousClock.now
-        var (verdict, trace): (Verdict, RequestTrace)
-        do throws(FileError) {
-            let spool = try services.lease.spool()
-            (verdict, trace) = await blocking {
-                var trace = RequestTrace()
-                return (depot.put(segment, of: spool, &trace), trace)
-            }
-        } catch {
-            (verdict, trace) = (.unavailable(Verdict.Reason(kind: "file", message: "\(error)"), retryAfter: nil), RequestTrace())
-        }
-        if let notice = trace.notice { services.onEvent(.warning(notice)) }
-        return RequestOutcome(
-            verdict: verdict, trace: trace, duration: ContinuousClock.now - start,
-            load: (segment.facts.bytes, segment.facts.events ?? 1))
     }
 
     /// Returns whether segments fill requests, and leave nothing that would have to go out with what follows them. What is repeated is no more than

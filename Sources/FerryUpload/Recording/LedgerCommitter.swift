@@ -7,7 +7,7 @@ import Synchronization
 /// small segments a second share a few hundred forced writes. Until its ending is committed, a segment stays claimed.
 final class LedgerCommitter: Sendable {
     private let lease: SpoolLease
-    private let depot: (any Depot)?
+    private let direct: (any DirectDestination)?
     private let sentGivesWay: Bool
     private let endingCounter: EndingCounter
     private let onEvent: @Sendable (UploadEvent) -> Void
@@ -43,16 +43,16 @@ final class LedgerCommitter: Sendable {
     }
 
     /// - Parameters:
-    ///   - depot: What segments were put into that are to end, and is forced to the disk before.
+    ///   - direct: The place that segments were put into without requests: it is forced to the disk before they end.
     ///   - sentGivesWay: On a full disk, delivered segments make room for the ledger, and for want of it are deleted themselves.
     ///   - endingCounter: Where endings are counted, and parts that were delivered.
     init(
-        _ lease: SpoolLease, depot: (any Depot)? = nil, sentGivesWay: Bool = false,
+        _ lease: SpoolLease, direct: (any DirectDestination)? = nil, sentGivesWay: Bool = false,
         endingCounter: EndingCounter = EndingCounter(),
         onEvent: @escaping @Sendable (UploadEvent) -> Void
     ) {
         self.lease = lease
-        self.depot = depot
+        self.direct = direct
         self.sentGivesWay = sentGivesWay
         self.endingCounter = endingCounter
         self.onEvent = onEvent
@@ -258,10 +258,10 @@ final class LedgerCommitter: Sendable {
         let sentGivesWay = sentGivesWay
         let spool: Spool
         do throws(FileError) { spool = try lease.spool() } catch { return .unrecorded(error) }
-        let depot = batch.contains(where: \.isDelivered) ? depot : nil
+        let direct = batch.contains(where: \.isDelivered) ? direct : nil
         let recorded: Result<LedgerTotals.Count, FileError> = await blocking {
             do throws(FileError) {
-                try depot?.force(spool)
+                try direct?.force(spool)
                 return .success(try spool.endings.record(batch, sentGivesWay: sentGivesWay))
             } catch {
                 return .failure(error)

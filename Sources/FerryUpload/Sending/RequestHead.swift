@@ -5,8 +5,6 @@ import Synchronization
 /// Makes the requests of a pass. What is the same in all of them is put together once.
 final class RequestHead: Sendable {
     let kind: any DestinationKind
-    /// What takes segments as files, where no requests are made.
-    let depot: (any Depot)?
     /// Takes segments without requests.
     let direct: (any DirectDestination)?
     let destination: Destination
@@ -25,7 +23,6 @@ final class RequestHead: Sendable {
 
     init(_ options: UploadOptions) {
         kind = options.destination.kind(options.body)
-        depot = options.destination.depot
         direct = options.destination.direct
         destination = options.destination
         url = options.body.answerFilter.map { options.destination.url.with($0.name, $0.value) } ?? options.destination.url

@@ -86,13 +86,16 @@ struct FolderCopy: Sendable {
 
     // MARK: Folders
 
+    /// The folder that the segments lie in, where they must not be put back into.
+    private var home: FileStatus.Identity? { try? outgoing.source?.spool.directory.identity() }
+
     /// Opens the folder that must be there; it may be a link to it.
     private func openBase() throws(Stop) -> Directory {
         let base = try at(.base) { () throws(FileError) in try Directory.open(location.base) }
         if location.requiresMount, try !at(.base, { () throws(FileError) in try base.isMountPoint() }) {
             throw Stop(verdict: .notMounted(location.base))
         }
-        if let home = outgoing.home, try at(.base, { () throws(FileError) in try base.lies(in: home) }) {
+        if let home, try at(.base, { () throws(FileError) in try base.lies(in: home) }) {
             throw Stop(verdict: .inSpool(location.base))
         }
         return base
@@ -105,7 +108,7 @@ struct FolderCopy: Sendable {
             let above = folder
             folder = try at(.folder) { () throws(FileError) in try above.makePlainDirectory(name) }
             // A placeholder may name the spool.
-            if let home = outgoing.home, (try? folder.identity()) == home { throw Stop(verdict: .inSpool(folder.path)) }
+            if let home, (try? folder.identity()) == home { throw Stop(verdict: .inSpool(folder.path)) }
         }
         return folder
     }

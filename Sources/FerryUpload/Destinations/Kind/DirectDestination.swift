@@ -1,3 +1,5 @@
+import FerrySpool
+
 /// A kind of place that segments are put into without requests, such as a folder.
 protocol DirectDestination: Sendable {
     /// Puts segments there, each under its own name. Cancelling the task ends the wait for it.
@@ -5,6 +7,14 @@ protocol DirectDestination: Sendable {
     /// - Parameter outgoing: One segment, or several small ones, whose bodies follow one another.
     func deliver(_ outgoing: OutgoingRequest, _ pace: DeliveryPace, _ trace: inout RequestTrace) async -> Verdict
 
+    /// Forces to the disk what was put there of a spool, before its segments end. It waits for the disk.
+    func force(_ spool: Spool) throws(FileError)
+
     /// Looks whether segments can be put there, without putting one. It may wait for a disk.
     func check() -> DestinationCheck
+}
+
+extension DirectDestination {
+    /// Does nothing: what was delivered is forced already.
+    func force(_ spool: Spool) throws(FileError) {}
 }

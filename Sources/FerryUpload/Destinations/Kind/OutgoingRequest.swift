@@ -13,8 +13,8 @@ struct OutgoingRequest: Sendable {
     var md5: [UInt8]?
     /// Which lines of each, where they are not carried as they are.
     var slices: [RequestPart.Slice]?
-    /// The folder that they lie in, where they must not be put back into.
-    var home: FileStatus.Identity?
+    /// The segments' files and the spool that they lie in, for places that take them without requests.
+    var source: (spool: Spool, claims: [Claim])?
 
     /// As far as known.
     var events: Int64 {
