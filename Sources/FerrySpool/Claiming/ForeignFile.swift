@@ -51,11 +51,16 @@ package enum ForeignFile {
 }
 
 extension Spool {
+    /// Returns when something last happened to a pending file that may be a part of writing it. In a lane the kernel's own time does not tell: links to
+    /// other lanes come and go.
+    package func touched(_ status: FileStatus) -> Timestamp { isLane ? status.modified : status.changed }
+
     /// Returns when to look again at a pending segment that may be still being written, as far as that can be seen without claiming it; `nil` when
     /// it may leave now.
     package func settles(_ name: String, _ status: FileStatus, now: Timestamp) throws(FileError) -> Timestamp? {
-        guard !ForeignFile.isQuiet(changed: status.changed, now: now) else { return nil }
-        let settled = status.changed + ForeignFile.quietPeriod
+        let changed = touched(status)
+        guard !ForeignFile.isQuiet(changed: changed, now: now) else { return nil }
+        let settled = changed + ForeignFile.quietPeriod
         guard SegmentName(name) != nil else { return settled }
         // Its writer's notes show that it is whole.
         if status.isFinishedByItsTimes { return nil }
@@ -67,10 +72,10 @@ extension Claim {
     /// Returns when to look again at a segment that was found sound and may be still being written; `nil` when it may leave now.
     package func mayGrow(_ examination: Examination, now: Timestamp) -> Timestamp? {
         if segmentName == nil {
-            return ForeignFile.isQuiet(changed: status.changed, now: now) ? nil : status.changed + ForeignFile.quietPeriod
+            return ForeignFile.isQuiet(changed: touched, now: now) ? nil : touched + ForeignFile.quietPeriod
         }
         guard examination.lacksNotes else { return nil }
-        return ForeignFile.mayGrow(isFinished: status.isFinishedByItsTimes, changed: status.changed, now: now)
+        return ForeignFile.mayGrow(isFinished: status.isFinishedByItsTimes, changed: touched, now: now)
     }
 }
 

@@ -1,14 +1,15 @@
 /// What makes a segment the same one at every try, by every way, and never the same as another: its idempotency key.
 package enum SegmentKey {
     /// Returns the ID in a segment's own name. A name from another tool is not unique: many machines, and one machine every day, export a
-    /// file of the same name. Its key also says which spool and which content.
+    /// file of the same name. Its key also says which spool and which content, and is the same in the spool and in its lanes.
     ///
     /// - Parameter content: Asked for SHA-256 of the whole file when the name is another tool's.
     package static func key(
         of name: String, spoolID: String, content: () throws(FileError) -> BodyDigest
     ) throws(FileError) -> String {
         if let segment = SegmentName(name) { return segment.id }
-        return "\(bounded(name))~\(spoolID)~\(try content().hexadecimal)"
+        let content = try content()
+        return "\(bounded(ForeignName.outOfLanes(name, content)))~\(spoolID)~\(content.hexadecimal)"
     }
 
     /// As much of an encoded name as a key holds. A hash of the whole name stands for the rest.

@@ -9,80 +9,115 @@ package enum LanePut: Equatable, Sendable {
     case nameTaken
 }
 
-extension Lanes {
-    /// Puts a claimed segment into a lane, which is made if need be. What is known of tries before the spool had lanes goes along: where it is of
-    /// another destination, a wait is longer, or a key another, than they would have to be.
-    ///
-    /// - Parameter name: As ``name(of:)`` returns it.
-    /// - Throws: ``FileError`` where that cannot be. The segment is in its spool, in any case.
-    package func put(_ claim: Claim, as name: String, into lane: LaneName) throws(FileError) -> LanePut {
-        if try folder(of: lane) == nil { try make(lane) }
-        guard let folder = try folder(of: lane) else { throw FileError("open folder", path(of: lane), code: ENOENT) }
-        // Before its segment: the lane's uploader may begin at once.
-        if let state = try spool.sidecars.read(of: claim), try !folder.contains(name) {
-            try folder.writeState(state, to: Spool.sidecarName(of: name))
-        }
-        do throws(FileError) {
-            return try put(claim, as: name, into: folder)
-        } catch {
-            // On a full file system of its own, what the lane has delivered makes room.
-            guard error.isDiskFull, let own = try? Spool.open(path(of: lane), access: .write), own.sent.givesWay,
-                own.sent.free(atLeast: claim.status.size + .kibibytes(64)) != nil
-            else { throw error }
-            return try put(claim, as: name, into: folder)
-        }
-    }
+/// A segment that is about to get its name in a lane.
+package struct LaneEntry: Sendable {
+    fileprivate let claim: Claim
+    /// Its name in the lane.
+    package let name: String
+    fileprivate let folder: Directory
+    /// What has its content already, where it cannot be linked; locked, so that no other process takes it for a dead one's.
+    fileprivate let copy: (name: String, file: OpenFile)?
 
-    /// Looks whether a lane can take a claimed segment, which nothing may keep from it that is known beforehand: what has gone into one lane while
-    /// another one fails goes into the first once more at the next try. The lane is made if need be.
+    /// Gives it up: it gets no name.
+    package func discard() { if let copy { try? folder.remove(copy.name) } }
+}
+
+/// What came of looking whether a lane can take a segment.
+package enum LaneStaging: Sendable {
+    case ready(LaneEntry)
+    /// It was there already: it was put there before a crash.
+    case wasThere
+    /// Another segment of its name waits there.
+    case nameTaken
+}
+
+extension Lanes {
+    /// Prepares a claimed segment for a lane, so far that only its name is missing there. The lane is made if need be. What has gone into one lane while
+    /// another one fails goes into the first once more at the next try: so all are prepared before the first one gets it, and what takes room is done
+    /// here.
     ///
     /// - Parameter name: As ``name(of:)`` returns it.
-    /// - Returns: `nil` where it is not there yet.
-    /// - Throws: ``FileError`` where the lane cannot take it.
-    package func look(for claim: Claim, as name: String, in lane: LaneName) throws(FileError) -> LanePut? {
+    /// - Throws: ``FileError`` where the lane cannot take it. The segment is in its spool, in any case.
+    package func stage(_ claim: Claim, as name: String, in lane: LaneName) throws(FileError) -> LaneStaging {
         if try folder(of: lane) == nil { try make(lane) }
         guard let folder = try folder(of: lane) else { throw FileError("open folder", path(of: lane), code: ENOENT) }
         try folder.requireChanges()
-        guard try folder.contains(name) else { return nil }
-        return try holds(claim, as: name, in: folder) ? .wasThere : .nameTaken
+        if try folder.contains(name) { return try holds(claim, as: name, in: folder) ? .wasThere : .nameTaken }
+        var copy: (name: String, file: OpenFile)?
+        if try folder.identity().device != claim.status.identity.device {
+            copy = try withRoom(in: lane, for: claim) { () throws(FileError) in try makeCopy(of: claim, in: folder) }
+        }
+        return .ready(LaneEntry(claim: claim, name: name, folder: folder, copy: copy))
     }
 
-    /// Returns a segment's name in lanes, the same at every try and in all of them, so that its key is, too. A name of another tool may come again
-    /// before the last file of that name has left: the content tells them apart.
+    /// Gives a prepared segment its name in a lane. What is known of tries before the spool had lanes goes along: where it is of another destination, a
+    /// wait is longer, or a key another, than they would have to be.
+    ///
+    /// - Throws: ``FileError`` where that cannot be. The segment is in its spool, in any case.
+    package func put(_ entry: LaneEntry, into lane: LaneName) throws(FileError) -> LanePut {
+        try withRoom(in: lane, for: entry.claim) { () throws(FileError) in
+            // Before its segment: the lane's uploader may begin at once.
+            if let state = try spool.sidecars.read(of: entry.claim), !state.isOfLane, try !entry.folder.contains(entry.name) {
+                try entry.folder.writeState(state, to: Spool.sidecarName(of: entry.name))
+            }
+            if let copy = entry.copy { return try publish(copy, of: entry) }
+            // Of the file that is claimed: another one may have its name by now.
+            let path = "/proc/self/fd/\(entry.claim.file.descriptor)"
+            if linkat(AT_FDCWD, path, entry.folder.descriptor, entry.name, AT_SYMLINK_FOLLOW) == 0 { return .put }
+            if errno == EEXIST { return try holds(entry.claim, as: entry.name, in: entry.folder) ? .wasThere : .nameTaken }
+            // No hard links, or not of this file: another user's file, as many as there can be, no /proc.
+            guard [EXDEV, EPERM, EMLINK, EOPNOTSUPP, ENOSYS, ENOENT, EACCES, EINVAL].contains(errno) else {
+                throw FileError("link", entry.folder.pathOf(entry.name))
+            }
+            return try publish(makeCopy(of: entry.claim, in: entry.folder), of: entry)
+        }
+    }
+
+    /// Returns a segment's name in lanes, the same at every try and in all of them. A name of another tool may come again before the last file of that
+    /// name has left: the content tells them apart. Its key is that of its own name (``SegmentKey``), but where the name is too long for both.
     ///
     /// - Throws: ``FileError`` where the content cannot be read.
     package func name(of claim: Claim) throws(FileError) -> String {
-        guard claim.segmentName == nil, let ending = ForeignName.ending(of: claim.name) else { return claim.name }
-        let stem = String(claim.name.unicodeScalars.dropLast(ending.unicodeScalars.count).prefix(100))
-        return "\(stem)~\(try claim.digest().hexadecimal.prefix(12))\(ending)"
+        guard claim.segmentName == nil else { return claim.name }
+        return ForeignName.inLanes(claim.name, try claim.digest())
     }
 
-    private func put(_ claim: Claim, as name: String, into folder: Directory) throws(FileError) -> LanePut {
-        // Of the file that is claimed: another one may have its name by now.
-        if linkat(AT_FDCWD, "/proc/self/fd/\(claim.file.descriptor)", folder.descriptor, name, AT_SYMLINK_FOLLOW) == 0 {
-            return .put
+    /// Tries once more on a full file system of the lane's own, when what it has delivered has made room.
+    private func withRoom<Value>(
+        in lane: LaneName, for claim: Claim, _ body: () throws(FileError) -> Value
+    ) throws(FileError) -> Value {
+        do throws(FileError) {
+            return try body()
+        } catch {
+            guard error.isDiskFull, let own = try? Spool.open(path(of: lane), access: .write), own.sent.givesWay,
+                own.sent.free(atLeast: claim.status.size + .kibibytes(64)) != nil
+            else { throw error }
+            return try body()
         }
-        if errno == EEXIST { return try holds(claim, as: name, in: folder) ? .wasThere : .nameTaken }
-        // No hard links, or not of this file: another file system, another user's file, as many as there can be, no /proc.
-        guard [EXDEV, EPERM, EMLINK, EOPNOTSUPP, ENOSYS, ENOENT, EACCES, EINVAL].contains(errno) else {
-            throw FileError("link", folder.pathOf(name))
-        }
-        return try copy(claim, as: name, into: folder)
     }
 
-    private func copy(_ claim: Claim, as name: String, into folder: Directory) throws(FileError) -> LanePut {
-        let temporary = EntryKind.lockedTemporaryName()
-        guard let copy = try folder.createLocked(temporary) else { throw FileError("copy", folder.pathOf(name), code: EBUSY) }
+    private func makeCopy(of claim: Claim, in folder: Directory) throws(FileError) -> (name: String, file: OpenFile) {
+        let name = EntryKind.lockedTemporaryName()
+        guard let copy = try folder.createLocked(name) else { throw FileError("copy", folder.pathOf(name), code: EBUSY) }
         do throws(FileError) {
             try copy.takeContent(of: claim.file, claim.status)
             try copy.sync()
-            if try folder.renameWithoutReplacing(temporary, to: name) { return .put }
-            try folder.remove(temporary)
+            return (name, copy)
         } catch {
-            try? folder.remove(temporary)
+            try? folder.remove(name)
             throw error
         }
-        return try holds(claim, as: name, in: folder) ? .wasThere : .nameTaken
+    }
+
+    private func publish(_ copy: (name: String, file: OpenFile), of entry: LaneEntry) throws(FileError) -> LanePut {
+        do throws(FileError) {
+            if try entry.folder.renameWithoutReplacing(copy.name, to: entry.name) { return .put }
+        } catch {
+            try? entry.folder.remove(copy.name)
+            throw error
+        }
+        try entry.folder.remove(copy.name)
+        return try holds(entry.claim, as: entry.name, in: entry.folder) ? .wasThere : .nameTaken
     }
 
     private func holds(_ claim: Claim, as name: String, in folder: Directory) throws(FileError) -> Bool {

@@ -32,8 +32,9 @@ package struct Lanes: Sendable {
     ///
     /// Files of other tools have keys that are made with the spool's ID: a lane has that of its spool, so that keys are the same in all lanes.
     ///
-    /// - Throws: ``FileError`` also where its folder is there and is no lane (`ENOMEDIUM`): its file system may be missing there.
+    /// - Throws: ``FileError`` also where its folder is there and is no lane (`ENOMEDIUM`): its file system may be missing there. A lane has none (`EINVAL`).
     package func make(_ name: LaneName) throws(FileError) {
+        guard !spool.isLane else { throw FileError("make a lane in the lane", spool.path, code: EINVAL) }
         guard let own = spool.stateDirectory else { throw spool.stateFailure ?? FileError("write into", spool.path, code: EROFS) }
         let lanes = try spool.directory.makeDirectory(Spool.lanesName)
         guard try !lanes.contains(name.text) else {
@@ -53,6 +54,25 @@ package struct Lanes: Sendable {
         for file in [Spool.idName, Spool.laneMarkName] { try state.remove(file) }
         _ = try folder.removeEmptyDirectory(Spool.stateFolderName)
         _ = try lanes.removeEmptyDirectory(temporary)
+    }
+
+    /// Removes what killed processes had begun to make lanes of, a day after: nothing but their age tells.
+    ///
+    /// - Returns: How many there were.
+    func removeLeft(now: Timestamp) -> Int {
+        guard let lanes = try? spool.directory.directory(Spool.lanesName) else { return 0 }
+        var removed = 0
+        for name in (try? lanes.hiddenNames()) ?? [] where name.hasSuffix("\(EntryKind.temporarySuffix)") {
+            guard let folder = try? lanes.directory(name), let status = (try? folder.status(".")) ?? nil,
+                now - status.changed > Housekeeping.temporaryAge
+            else { continue }
+            if let state = try? folder.directory(Spool.stateFolderName) {
+                for file in [Spool.idName, Spool.laneMarkName] { try? state.remove(file) }
+            }
+            _ = try? folder.removeEmptyDirectory(Spool.stateFolderName)
+            if (try? lanes.removeEmptyDirectory(name)) == true { removed += 1 }
+        }
+        return removed
     }
 
     /// Opens the folder of a lane; `nil` where it is not yet made.

@@ -45,6 +45,26 @@ package enum ForeignName {
         return shortened(name) + (ending(of: name) ?? "") + suffix
     }
 
+    /// Returns a name in lanes: `~` and the first digits of the content's digest before the ending, of a name that has room for them.
+    static func inLanes(_ name: String, _ digest: BodyDigest) -> String {
+        let mark = laneMark(digest)
+        let ending = ending(of: name) ?? ""
+        guard name.utf8.count + mark.utf8.count <= longest else { return shortened(name) + mark + ending }
+        return String(name.unicodeScalars.dropLast(ending.unicodeScalars.count)) + mark + ending
+    }
+
+    /// Returns the name that a file had before ``inLanes(_:_:)`` gave it this one; the name itself where it has no mark of this content's.
+    static func outOfLanes(_ name: String, _ digest: BodyDigest) -> String {
+        let ending = ending(of: name) ?? ""
+        let marked = laneMark(digest) + ending
+        guard name.utf8.count > marked.utf8.count, name.utf8.suffix(marked.utf8.count).elementsEqual(marked.utf8) else {
+            return name
+        }
+        return String(name.unicodeScalars.dropLast(marked.unicodeScalars.count)) + ending
+    }
+
+    private static func laneMark(_ digest: BodyDigest) -> String { "~\(digest.hexadecimal.prefix(12))" }
+
     private static func shortened(_ name: String) -> String {
         var start = ""
         for scalar in name.unicodeScalars {

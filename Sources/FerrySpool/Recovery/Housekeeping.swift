@@ -22,6 +22,7 @@ public struct Housekeeping: Sendable {
         for folder in [spool.stateDirectory, rejected] {
             if let folder { removed += removeOldTemporaries(in: folder, now: now) }
         }
+        removed += spool.lanes.removeLeft(now: now)
         try? spool.wayNotes.removeEnded(listing)
         return removed
     }
@@ -46,7 +47,7 @@ public struct Housekeeping: Sendable {
         return removed
     }
 
-    private static let temporaryAge = Duration.seconds(86_400)
+    static let temporaryAge = Duration.seconds(86_400)
 
     /// Returns whether a sidecar without a segment is one: a file of that kind of name may be a user's own.
     private func isSidecar(of stem: String) -> Bool {

@@ -68,7 +68,7 @@ extension Claim {
     ///
     /// - Parameter walk: What its members' headers tell.
     fileprivate func mayBeBeingWritten(_ walk: Examination?) -> Bool {
-        guard !ForeignFile.isQuiet(changed: status.changed, now: .now()) else { return false }
+        guard !ForeignFile.isQuiet(changed: touched, now: .now()) else { return false }
         guard segmentName != nil, let walk else { return true }
         if let damage = walk.damage { return damage.kind == .truncated || damage.kind == .empty }
         // Without notes only its content tells whether the end is there.

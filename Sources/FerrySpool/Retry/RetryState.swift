@@ -126,6 +126,12 @@ package struct RetryState: Codable, Equatable, Sendable {
         self.broken = broken
     }
 
+    /// The kind of failure of a segment that could not be put into a lane.
+    package static let laneKind = "lane"
+
+    /// Whether it says no more than that the segment could not be put into a lane: no destination was tried.
+    package var isOfLane: Bool { lastError.kind == Self.laneKind }
+
     /// Creates the state of a segment that was never tried as a whole.
     package static func inParts(at time: Timestamp) -> RetryState {
         RetryState(

@@ -85,6 +85,9 @@ public final class Spool: Sendable {
         return Spool(directory: directory, stateDirectory: state, id: id, laneLocks: try laneLocks(in: state))
     }
 
+    /// Whether it is a lane of another spool.
+    package var isLane: Bool { laneLocks != nil }
+
     /// Opens the file that makes a spool a lane; `nil` when there is none.
     static func laneLocks(in state: Directory) throws(FileError) -> PlaceLocks? {
         guard try state.contains(laneMarkName) else { return nil }

@@ -166,7 +166,7 @@ public struct Export {
 
     /// Returns whether a file is written to its end, as far as that can be seen. A file with a name from another tool may be still being written.
     private func isSettled(_ claim: Claim) -> Bool {
-        claim.segmentName != nil || ForeignFile.isQuiet(changed: claim.status.changed, now: now)
+        claim.segmentName != nil || ForeignFile.isQuiet(changed: claim.touched, now: now)
     }
 
     /// Returns what the manifest says of each segment. What has gone since it was chosen is left out, and so is what an uploader claimed before it

@@ -82,6 +82,7 @@ struct SidecarRules: Sendable {
     func departure(_ attempt: Try) -> RetryState? {
         let (outcome, previous, time) = (attempt.outcome, attempt.previous, attempt.time)
         guard let reason = outcome.verdict.reason else { return nil }
+        if outcome.trace.isWithinSpool { return nil }
         let departure = outcome.trace.departure
         func fresh() -> RetryState {
             RetryState(
@@ -155,6 +156,13 @@ struct SidecarRules: Sendable {
             lastError: .init(scope: scope, kind: reason.kind, status: reason.status, message: message),
             broken: BrokenTries.count(before: previous, outcome.trace.departure)
         ).with(delivered: previous?.delivered)
+        // What is known of requests is for the lane that it will be in.
+        if outcome.trace.isWithinSpool {
+            guard let previous, !previous.isOfLane else { return state }
+            state = previous
+            state.lastAttemptAt = attempt.time
+            return state
+        }
         (state.request, state.requestEvents) = (outcome.request, outcome.requestEvents)
         keepOpen(&state, previous, outcome)
         return state

@@ -350,6 +350,7 @@ final class Workers: Sendable {
 
     /// Returns the body of one request, and its digest where the destination wants one; `nil` when a file has become shorter.
     private func body(of segments: [PreparedSegment]) async -> (RequestBody, BodyDigest?)? {
+        if template.direct?.takesFiles ?? false { return (segments[0].body, nil) }
         let bodies = segments.map(\.body)
         let signs = template.kind.signsBody
         @Sendable func read() -> (RequestBody, BodyDigest?)? {

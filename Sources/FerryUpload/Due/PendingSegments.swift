@@ -89,10 +89,10 @@ package struct PendingSegments: Sequence, IteratorProtocol {
             state = .waits(until: until)
         }
         var notes: Examination?
-        if state == .due, let status, now - status.changed < ForeignFile.patience {
+        if state == .due, let status, now - spool.touched(status) < ForeignFile.patience {
             if !entry.isForeign { notes = (try? spool.notes(of: name)) ?? nil }
-            let isQuiet = ForeignFile.isQuiet(changed: status.changed, now: now)
-            if let until = becomesWhole(name, entry, notes, changed: status.changed) {
+            let isQuiet = ForeignFile.isQuiet(changed: spool.touched(status), now: now)
+            if let until = becomesWhole(name, entry, notes, changed: spool.touched(status)) {
                 state = isQuiet ? .unfinished(until: until) : .beingWritten(until: until)
             }
         }

@@ -129,7 +129,9 @@ public struct Destination: Sendable, CustomStringConvertible {
 
     /// What goes out together is put into places of its own there, each segment under its own name.
     private var placesEach: Bool {
-        if case .file = place { return true }
-        return false
+        switch place {
+        case .file, .lanes: true
+        case .http, .s3, .clickHouse: false
+        }
     }
 }

@@ -25,6 +25,9 @@ public struct Lane: Equatable, Sendable {
         self.spools = spools
     }
 
+    /// Whether every segment is for it.
+    package var takesAll: Bool { streams.isEmpty && priorities == 0...9 && spools.isEmpty }
+
     /// Returns whether a segment in a spool, or in the lane itself, is for it.
     package func takes(_ segment: String, of spool: Spool) -> Bool {
         let name = SegmentName(segment)

@@ -105,17 +105,18 @@ struct RunService {
 
     /// Makes the lanes of the spools that are there, so that they are watched from the beginning. What is missing is made with its first segment.
     private func makeLanes(_ setup: RunSetup) async {
-        guard !setup.destinations.isEmpty else { return }
         for folder in setup.places.flatMap({ (try? $0.folders()) ?? [] }) {
             guard let spool = try? Spool.openExisting(folder) else { continue }
             for destination in setup.destinations {
                 do throws(FileError) { try spool.lanes.make(destination.lane.name) } catch { log.warn("\(error)") }
             }
-            await putTried(spool, setup)
+            if !setup.destinations.isEmpty { await putTried(spool, setup) }
             let known = Set(setup.destinations.map(\.lane.name))
             for name in (try? spool.lanes.names()) ?? [] where !known.contains(name) {
+                let path = spool.lanes.path(of: name)
+                guard let count = try? Spool.open(path, access: .read).scan().entries.count, count > 0 else { continue }
                 log.warn(
-                    "\(spool.lanes.path(of: name)) belongs to no destination: what is pending there stays; ferry upload --spool sends it"
+                    "\(path) belongs to no destination: \(counted(count, "segment")) stay there; ferry upload --spool \(path) --to URL sends them"
                 )
             }
         }

@@ -23,8 +23,8 @@ import Testing
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
         let claim = try claim(name, in: spool)
-        #expect(try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub) == .put)
-        #expect(try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: archive) == .put)
+        #expect(try spool.lanes.place(claim, into: hub) == .put)
+        #expect(try spool.lanes.place(claim, into: archive) == .put)
         #expect(try spool.lanes.names() == [archive, hub])
         for lane in [hub, archive] {
             let own = try Spool.open(spool.lanes.path(of: lane), access: .write)
@@ -37,8 +37,8 @@ import Testing
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
         let claim = try claim(name, in: spool)
-        #expect(try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub) == .put)
-        #expect(try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub) == .wasThere)
+        #expect(try spool.lanes.place(claim, into: hub) == .put)
+        #expect(try spool.lanes.place(claim, into: hub) == .wasThere)
         #expect(try Spool.open(spool.lanes.path(of: hub), access: .write).pending() == [name])
     }
 
@@ -47,7 +47,7 @@ import Testing
         let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
         do {
             let claim = try claim(name, in: spool)
-            for lane in [hub, archive] { _ = try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: lane) }
+            for lane in [hub, archive] { _ = try spool.lanes.place(claim, into: lane) }
         }
         let lanes = try [hub, archive].map { try Spool.open(spool.lanes.path(of: $0), access: .write) }
         let sameLane = try Spool.open(spool.lanes.path(of: hub), access: .write)
@@ -66,7 +66,7 @@ import Testing
         let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
         do {
             let claim = try claim(name, in: spool)
-            for lane in [hub, archive] { _ = try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: lane) }
+            for lane in [hub, archive] { _ = try spool.lanes.place(claim, into: lane) }
         }
         let lane = try Spool.open(spool.lanes.path(of: hub), access: .write)
         let claim = try claim(name, in: lane)
@@ -86,7 +86,7 @@ import Testing
             try? FileManager.default.removeItem(atPath: folder("spool/day.jsonl.gz"))
             try Data(Segments.gzip(text)).write(to: URL(fileURLWithPath: folder("spool/day.jsonl.gz")))
             let claim = try claim("day.jsonl.gz", in: spool)
-            _ = try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub)
+            _ = try spool.lanes.place(claim, into: hub)
         }
         let lane = try Spool.open(spool.lanes.path(of: hub), access: .write)
         let mark = ContentHash.of(Segments.gzip("{\"n\":1}\n")).hexadecimal.prefix(12)
@@ -96,13 +96,77 @@ import Testing
         #expect(Set(try lane.events(in: [.pending])) == ["{\"n\":1}", "{\"n\":2}"])
     }
 
+    @Test(
+        "Files of other tools whose names are long and nearly the same are as many in lanes, whatever they hold",
+        arguments: [110, 235])
+    func longNames(_ length: Int) throws {
+        let spool = try folder.spool()
+        let stem = String(repeating: "l", count: length)
+        for end in ["a", "b"] {
+            let name = "\(stem)\(end).jsonl.gz"
+            try Data(Segments.gzip("{}\n")).write(to: URL(fileURLWithPath: folder("spool/\(name)")))
+            #expect(try spool.lanes.place(claim(name, in: spool), into: hub) == .put)
+        }
+        #expect(try Spool.open(spool.lanes.path(of: hub), access: .write).pending().count == 2)
+    }
+
+    @Test(
+        "The key of another tool's file is the same in the spool and in its lanes",
+        arguments: ["day", "~", "d~ä", String(repeating: "l", count: 200)])
+    func keys(_ stem: String) throws {
+        let spool = try folder.spool()
+        let name = "\(stem).jsonl.gz"
+        try Data(Segments.gzip("{}\n")).write(to: URL(fileURLWithPath: folder("spool/\(name)")))
+        let claim = try claim(name, in: spool)
+        let inLane = try spool.lanes.name(of: claim)
+        #expect(inLane != name)
+        let digest = try claim.digest()
+        let keys = try [name, inLane].map { name in
+            try SegmentKey.key(of: name, spoolID: spool.id) { () throws(FileError) in digest }
+        }
+        #expect(keys[0] == keys[1])
+    }
+
+    @Test("A file that has the mark of other content in its name keeps it in its key") func otherMark() throws {
+        let digests = ["1", "2"].map { ContentHash.of(Array($0.utf8)) }
+        let name = ForeignName.inLanes("day.jsonl.gz", digests[0])
+        #expect(ForeignName.outOfLanes(name, digests[1]) == name)
+        #expect(ForeignName.outOfLanes(name, digests[0]) == "day.jsonl.gz")
+    }
+
+    @Test("What is given up before it has its name leaves nothing in the lane") func discard() throws {
+        let spool = try folder.spool()
+        mkdir(folder("spool/to"), 0o755)
+        guard folder.mount("size=4m", at: "spool/to") else { return }
+        let claim = try claim(spool.put(Segments.gzip(Segments.lines(0..<3))), in: spool)
+        guard case .ready(let entry) = try spool.lanes.stage(claim, as: claim.name, in: hub) else { throw InVain(what: "stage") }
+        entry.discard()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder("spool/to/hub")) == [".ferry"])
+    }
+
+    @Test("A file of another tool that was quiet long ago is so in a lane at once") func quiet() throws {
+        let spool = try folder.spool()
+        try Data(Segments.gzip("{}\n")).write(to: URL(fileURLWithPath: folder("spool/day.jsonl.gz")))
+        let now = Timestamp.now()
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: folder("spool/day.jsonl.gz"))
+        let claim = try claim("day.jsonl.gz", in: spool)
+        _ = try spool.lanes.place(claim, into: hub)
+        let lane = try Spool.open(spool.lanes.path(of: hub), access: .write)
+        let name = try #require(try lane.pending().first)
+        let status = try #require(try lane.directory.status(name))
+        #expect(try lane.settles(name, status, now: now) == nil)
+        guard case .claimed(let own) = lane.claims.take(name) else { throw InVain(what: "claim") }
+        #expect(try own.mayGrow(own.examine(.auto, inflateLimit: .mebibytes(1)), now: now) == nil)
+    }
+
     @Test("A folder that is no lane, as that of a file system that is missing, is left as it is") func noLane() throws {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
         mkdir(folder("spool/to"), 0o755)
         mkdir(folder("spool/to/hub"), 0o755)
         let claim = try claim(name, in: spool)
-        #expect(throws: FileError.self) { try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub) }
+        #expect(throws: FileError.self) { try spool.lanes.place(claim, into: hub) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder("spool/to/hub")) == [])
     }
 
@@ -113,7 +177,7 @@ import Testing
         try spool.lanes.make(hub)
         let lane = try Spool.open(spool.lanes.path(of: hub), access: .write)
         try lane.put(Segments.gzip(Segments.lines(3..<6)), as: name)
-        #expect(try spool.lanes.put(claim(name.fileName, in: spool), as: name.fileName, into: hub) == .nameTaken)
+        #expect(try spool.lanes.place(claim(name.fileName, in: spool), into: hub) == .nameTaken)
         #expect(try lane.events(in: [.pending]).first == "{\"n\":3}")
     }
 
@@ -123,8 +187,8 @@ import Testing
         guard folder.mount("size=4m", at: "spool/to") else { return }
         let name = try spool.put(Segments.gzip(Segments.lines(0..<3)))
         let claim = try claim(name, in: spool)
-        #expect(try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub) == .put)
-        #expect(try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub) == .wasThere)
+        #expect(try spool.lanes.place(claim, into: hub) == .put)
+        #expect(try spool.lanes.place(claim, into: hub) == .wasThere)
         let lane = try Spool.open(spool.lanes.path(of: hub), access: .write)
         #expect(try lane.events(in: [.pending]).count == 3)
         #expect(try lane.directory.status(name)?.modified == claim.status.modified)
@@ -139,7 +203,7 @@ import Testing
             attempts: 4, failures: 2, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now,
             lastError: .init(scope: .segment, kind: "status", status: 500, message: "HTTP 500"))
         try spool.sidecars.write(state, of: claim)
-        _ = try spool.lanes.put(claim, as: spool.lanes.name(of: claim), into: hub)
+        _ = try spool.lanes.place(claim, into: hub)
         #expect(try Spool.open(spool.lanes.path(of: hub), access: .write).sidecars.read(of: name)?.attempts == 4)
     }
 

@@ -2,6 +2,9 @@ import FerrySpool
 
 /// A kind of place that segments are put into without requests, such as a folder.
 protocol DirectDestination: Sendable {
+    /// Whether segments are taken as the files that they are: no body is made of several.
+    var takesFiles: Bool { get }
+
     /// Puts segments there, each under its own name. Cancelling the task ends the wait for it.
     ///
     /// - Parameter outgoing: One segment, or several small ones, whose bodies follow one another.
@@ -15,6 +18,8 @@ protocol DirectDestination: Sendable {
 }
 
 extension DirectDestination {
+    var takesFiles: Bool { false }
+
     /// Does nothing: what was delivered is forced already.
     func force(_ spool: Spool) throws(FileError) {}
 }

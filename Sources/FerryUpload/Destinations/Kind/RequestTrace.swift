@@ -24,6 +24,8 @@ struct RequestTrace: Sendable {
     var acceptedJoined: ByteCount?
     /// The events that it refused while it took the others, by their place in the request.
     var refused: [Int: RefusedEvent] = [:]
+    /// Whether it was no request, but a move within the spool: what is known of the segment's requests stands.
+    var isWithinSpool = false
     /// What the destination said of what it took, for the ledger.
     var remark: String?
     /// What a person should hear, whatever became of the request.

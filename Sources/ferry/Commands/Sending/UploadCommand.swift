@@ -96,8 +96,13 @@ struct UploadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
-        if !destination.several.isEmpty { return try await sendToSeveral(environment) }
-        let options = try settings().options(environment: environment)
+        let isLane = spoolOptions.lane != nil || (try? Spool.open(spoolOptions.path, access: .read).isLane) ?? false
+        let several = destination.several
+        guard !isLane || several.count < 2 else {
+            throw ValidationError("\(spoolOptions.path) waits for one destination: give it one --to")
+        }
+        if !several.isEmpty, !isLane { return try await sendToSeveral(environment) }
+        let options = try settings(to: several.first?.url).options(environment: environment)
         if dryRun {
             return try DryRunOutput(isJSON: output.json, log: spoolOptions.log).print(try spoolOptions.openForReading(), options)
         }
@@ -161,7 +166,7 @@ extension UploadCommand {
                 let count = try? lane.scan().entries.count, count > 0
             else { continue }
             spoolOptions.log.warn(
-                "\(counted(count, "segment")) in the lane to/\(name) wait for the destination of that name: --to \(name)=URL, or --destination \(name), sends them"
+                "\(counted(count, "segment")) in the lane to/\(name) wait for the destination of that name: ferry upload --destination \(name) --to URL sends them"
             )
         }
     }

@@ -85,10 +85,88 @@ private final class Keys: Sendable { let byLane = Mutex<[String: [String]]>([:])
         #expect(try pending(spool, archive) == [])
     }
 
+    @Test("A lane that cannot be written holds up what is for it, and nothing else", arguments: [true, false])
+    func brokenRoute(_ isRequired: Bool) async throws {
+        let spool = try folder.spool()
+        let audit = Segments.name(second: 1, stream: "audit")
+        let web = Segments.name(second: 2, stream: "web")
+        for name in [audit, web] { try spool.put(Segments.gzip(Segments.lines(0..<2)), as: name) }
+        mkdir(folder("spool/to"), 0o755)
+        FileManager.default.createFile(atPath: folder("spool/to/archive"), contents: nil)
+        let lanes = [Lane(hub, streams: ["web"]), Lane(archive, isRequired: isRequired, streams: ["audit"])]
+        _ = try await route(spool, lanes)
+        #expect(try spool.pending() == [audit.fileName])
+        #expect(try pending(spool, hub) == [web.fileName])
+        try FileManager.default.removeItem(atPath: folder("spool/to/archive"))
+        _ = try await route(spool, lanes)
+        #expect(try pending(spool, archive) == [audit.fileName])
+        // How long it waited for its lane is nothing that the lane's destination did.
+        #expect(try Spool.open(spool.lanes.path(of: archive), access: .write).sidecars.read(of: audit.fileName) == nil)
+    }
+
+    /// A spool with a lane that is full, on a file system of its own; `nil` where none can be mounted.
+    private func spoolWithFullLane() throws -> Spool? {
+        let spool = try folder.spool()
+        try spool.lanes.make(archive)
+        guard folder.mount("size=64k", at: "spool/to/archive") else { return nil }
+        mkdir(folder("spool/to/archive/.ferry"), 0o755)
+        for (name, text) in [("lane", "archive\n"), ("spool-id", spool.id), ("format", "1\n")] {
+            FileManager.default.createFile(atPath: folder("spool/to/archive/.ferry/\(name)"), contents: Data(text.utf8))
+        }
+        let noise = Data((0..<128 << 10).map { _ in UInt8.random(in: 0...255) })
+        _ = folder("spool/to/archive/filler").withCString { path in
+            let file = open(path, O_WRONLY | O_CREAT, 0o600)
+            defer { close(file) }
+            return noise.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+        }
+        return spool
+    }
+
+    @Test("While a lane that must have it is full, no other gets it, and nothing is left there") func fullLane() async throws {
+        guard let spool = try spoolWithFullLane() else { return }
+        let name = try spool.put(Segments.gzip(Segments.lines(0..<2)))
+        _ = try await route(spool, [Lane(hub), Lane(archive)])
+        #expect(try spool.pending() == [name])
+        #expect(try pending(spool, hub) == [])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder("spool/to/archive")).sorted() == [".ferry", "filler"])
+        try FileManager.default.removeItem(atPath: folder("spool/to/archive/filler"))
+        _ = try await route(spool, [Lane(hub), Lane(archive)])
+        #expect(try pending(spool, hub) == [name])
+        #expect(try pending(spool, archive) == [name])
+    }
+
+    @Test("What was under way in one request goes into lanes together, or not at all, and is still to be repeated as it was")
+    func interruptedRequest() async throws {
+        guard let spool = try spoolWithFullLane() else { return }
+        let names = (1...3).map { Segments.name(second: $0) }
+        for name in names { try spool.put(Segments.gzip(Segments.lines(0..<2)), as: name) }
+        // One of them finds room: the filler leaves some.
+        let now = Timestamp.now()
+        let request = JoinedRequest.key(names.map(\.id))
+        for name in names {
+            guard case .claimed(let claim) = spool.claims.take(name.fileName) else { throw InVain(what: "claim") }
+            var state = RetryState(
+                attempts: 1, failures: 0, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now, lastError: .interrupted)
+            (state.request, state.requestEvents, state.interrupted) = (request, 6, true)
+            try spool.sidecars.write(state, of: claim)
+        }
+        let report = try await route(spool, [Lane(hub), Lane(archive)])
+        #expect(report.sent.segments == 0)
+        #expect(try pending(spool, hub) == [])
+        for name in names { #expect(try spool.sidecars.read(of: name.fileName)?.interruptedRequest == request) }
+        try FileManager.default.removeItem(atPath: folder("spool/to/archive/filler"))
+        _ = try await route(spool, [Lane(hub), Lane(archive)])
+        for lane in [hub, archive] {
+            let own = try Spool.open(spool.lanes.path(of: lane), access: .write)
+            #expect(try own.pending() == names.map(\.fileName))
+            for name in names { #expect(try own.sidecars.read(of: name.fileName)?.interruptedRequest == request) }
+        }
+    }
+
     @Test("After a kill between lane and ledger the next pass ends it, and it is in the lane once") func killed() async throws {
         let spool = try folder.spool()
         let name = try spool.put(Segments.gzip(Segments.lines(0..<2)))
-        if case .claimed(let claim) = spool.claims.take(name) { _ = try spool.lanes.put(claim, as: name, into: hub) }
+        if case .claimed(let claim) = spool.claims.take(name) { _ = try spool.lanes.place(claim, into: hub) }
         _ = try await route(spool, [Lane(hub), Lane(archive)])
         #expect(try spool.pending() == [])
         #expect(try pending(spool, hub) == [name])
