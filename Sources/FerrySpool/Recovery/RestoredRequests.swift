@@ -203,7 +203,9 @@ extension RequestsFolder {
             }
             var state = one.sidecar ?? .inParts(at: note.ordered)
             if hasArrived, let lines = one.segment.to {
-                state.noteDelivery(.init(lines: lines, destination: note.destination, content: one.content), at: note.ordered)
+                let before = state.delivered.flatMap { $0.destination == note.destination ? $0.remark : nil }
+                state.noteDelivery(
+                    .init(lines: lines, destination: note.destination, content: one.content, remark: before), at: note.ordered)
             } else {
                 state.noteDeparture(at: note.ordered, .interrupted, request: note.request, events: note.requestEvents)
             }

@@ -37,8 +37,9 @@ extension RejectedFolder {
         try writer.finish()
         var entry = entry
         entry.bytes = try publication.file.status().size
-        try spool.ledger.append([entry])
+        // Before the ledger: where a full disk has no room for it, no line is to say what is not so. At the next try it is written anew.
         try folder.writeState(reason, to: Spool.reasonName(of: entry.segment), durable: true)
+        try spool.ledger.append([entry])
         _ = try publication.publish(as: entry.segment, in: folder)
         return entry
     }

@@ -21,6 +21,8 @@ package struct RetryState: Codable, Equatable, Sendable {
     /// Whether a request came as far as the destination since it took anything last. Absent when none did, in sidecars, and in files of older
     /// versions.
     package var reached: Bool?
+    /// The destination, as the ledger names it. Absent in sidecars, and in files of older versions.
+    package var destination: String?
     /// What was tried, where the name does not tell: the file of another tool may be replaced by one of its name. Absent otherwise, and in sidecars
     /// of older versions.
     package var content: Content?
@@ -51,13 +53,20 @@ package struct RetryState: Codable, Equatable, Sendable {
         package var destination: String
         /// What these lines were read of (``Claim/contentMark()``): another segment may get the name. Absent in what was written by hand.
         package var content: String?
+        /// What the destination said of them besides that it took them: the ledger's line of the segment is to have it, whichever process ends that.
+        /// Absent where it said no more, and in sidecars of older versions.
+        package var remark: String?
 
         /// Creates the part that was delivered.
-        package init(lines: Int64, destination: String, content: String?) {
+        package init(lines: Int64, destination: String, content: String?, remark: String? = nil) {
             self.lines = lines
             self.destination = destination
             self.content = content
+            self.remark = remark?.printable(limit: Self.longestRemark)
         }
+
+        /// So that a sidecar is no longer than a block of a disk, also where each character has four bytes.
+        private static let longestRemark = 500
 
         /// Decodes the part; throws `DecodingError` when the number of lines is out of bounds.
         package init(from decoder: any Decoder) throws {
@@ -65,6 +74,7 @@ package struct RetryState: Codable, Equatable, Sendable {
             lines = try container.decode(Int64.self, forKey: .lines)
             destination = try container.decode(String.self, forKey: .destination)
             content = try container.decodeIfPresent(String.self, forKey: .content)
+            remark = (try? container.decode(String.self, forKey: .remark))?.printable(limit: Self.longestRemark)
             guard (0...Self.most).contains(lines) else {
                 throw DecodingError.dataCorruptedError(
                     forKey: .lines, in: container, debugDescription: "\(lines) is no number of lines")
@@ -111,6 +121,8 @@ package struct RetryState: Codable, Equatable, Sendable {
         package static let interrupted = LastError(
             scope: .destination, kind: "interrupted", message: "its process ended before the answer was written down")
     }
+
+    private static let longestDestination = 1000
 
     /// Creates a state.
     package init(
@@ -194,7 +206,7 @@ package struct RetryState: Codable, Equatable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case version, attempts, failures, firstAttemptAt, lastAttemptAt, nextAttemptAt, lastError, broken, retryAfter, reached,
-            content, delivered, request, requestEvents, interrupted, putOff
+            destination, content, delivered, request, requestEvents, interrupted, putOff
     }
 
     /// No segment is tried so often: with the longest pause between two tries it would take 100,000 years.
@@ -214,6 +226,7 @@ package struct RetryState: Codable, Equatable, Sendable {
         broken = try? container.decode(.broken, in: 0...Self.most)
         retryAfter = try? container.decode(Bool.self, forKey: .retryAfter)
         reached = try? container.decode(Bool.self, forKey: .reached)
+        destination = (try? container.decode(String.self, forKey: .destination))?.printable(limit: Self.longestDestination)
         content = try? container.decode(Content.self, forKey: .content)
         delivered = try? container.decode(Delivered.self, forKey: .delivered)
         request = try? container.decode(String.self, forKey: .request)

@@ -2,29 +2,6 @@ import FerrySpool
 
 /// Requests of a bounded size, for bodies of another form than the segment.
 extension Workers {
-    /// What is left of a job whose segments go out in parts.
-    private struct Remainder {
-        var job: Assignment
-        var segments: [PreparedSegment]
-        var limits: RequestLimits
-        var parts: RequestParts
-        /// The number that the first of the segments has in the parts.
-        var first = 0
-        /// Segments up to this one have a sidecar that this process wrote: what is delivered can be noted.
-        var noted = -1
-
-        init(_ job: Assignment, _ segments: [PreparedSegment], _ limits: RequestLimits, _ options: UploadOptions) {
-            self.job = job
-            self.segments = segments
-            self.limits = limits
-            let destination = job.services.recorder.destinationID
-            parts = RequestParts(
-                segments.map {
-                    .init(file: $0.claim.file, origin: $0.facts.origin, line: $0.delivered(to: destination))
-                }, as: options.body, limits: limits, inflateLimit: options.inflateLimit)
-        }
-    }
-
     /// Returns the limits of the requests for what is left. A segment whose first lines are delivered goes on behind them, and an interrupted request
     /// is repeated as it was, also where requests may be of any size now; `nil`: none of them is one.
     func limitsOfRest(_ segments: [PreparedSegment], _ services: SpoolServices) -> RequestLimits? {
@@ -66,7 +43,7 @@ extension Workers {
                 isMoreWaiting = false
                 continue
             }
-            var sent = part.slices.map { left.segments[$0.segment - left.first] }
+            var sent = part.slices.map { left.segments[left.place(of: $0.segment)] }
             if let problem = template.followSecrets() { left.job.services.onEvent(.warning(problem)) }
             let outgoing = OutgoingRequest(
                 facts: sent.map(\.facts), body: part.body, attempt: sent[0].attempt, slices: part.slices)
@@ -82,11 +59,13 @@ extension Workers {
             if sent.count > 1, !options.repeatsWhole { outcome.resolveDoubt(sent[0].sidecar) }
             if left.limits != limits || outcome.isToBeRepeated(options.repeatsWhole) { outcome.requestEvents = part.events }
             if case .delivered = outcome.verdict {
-                guard await setAsideRefused(&left, part, outcome) else { return putBack(left) }
-                guard await goOn(&left, part, outcome) else { return }
+                let delivered = await settleRefused(&left, part, outcome)
+                guard !delivered.isEmpty else { return putBack(left, after: outcome) }
+                guard await goOn(&left, part, delivered, outcome) else { return }
                 hasSent = true
                 // What follows it was in no request.
                 if tried != nil { left = Remainder(left.job, left.segments, limits, options) }
+                if left.hasGaps { left = Remainder(left.job, left.segments, left.limits, options) }
                 tried = nil
                 continue
             }
@@ -98,7 +77,7 @@ extension Workers {
             if sent.count > 1, !isKept, outcome.verdict.isAboutSegments {
                 // Which of them is to blame shows one by one.
                 noteArrival(of: &sent, outcome, left.job)
-                for (slice, segment) in zip(part.slices, sent) { left.segments[slice.segment - left.first] = segment }
+                for (slice, segment) in zip(part.slices, sent) { left.segments[left.place(of: slice.segment)] = segment }
                 let noted = left.segments.prefix { $0.sidecar != nil }.count
                 for segment in sent { segment.claim.keep(nil) }
                 let single = dispatcher.breakUp(left.job, left.job.items, outcome.verdict, noted: noted)
@@ -133,42 +112,19 @@ extension Workers {
         return options.repeatsWhole || left.segments.allSatisfy { $0.sidecar == nil }
     }
 
-    /// Puts what the destination refused of a request that it took into `rejected/`, before it is noted that the request was delivered.
-    ///
-    /// - Returns: Whether that was possible. Otherwise the request is to be made again: events that are there are not taken twice.
-    private func setAsideRefused(_ left: inout Remainder, _ part: RequestPart, _ outcome: RequestOutcome) async -> Bool {
-        for slice in part.slices {
-            let place = slice.segment - left.first
-            let lines = part.refused(outcome.trace.refused, of: slice.segment)
-            guard !lines.isEmpty else { continue }
-            let (segment, recorder) = (left.segments[place], left.job.services.recorder)
-            let result = await blocking {
-                Result { () throws(FileError) in try recorder.setAside(lines, of: segment) }
-            }
-            do throws(FileError) {
-                let entry = try result.get()
-                left.job.services.committer.noteSetAside(entry, of: left.job.items[place].name)
-                let were =
-                    lines.count == 1 ? "1 of its lines was refused, and is" : "\(lines.count) of its lines were refused, and are"
-                left.segments[place].note("\(were) rejected/\(entry.segment)")
-            } catch {
-                dispatcher.fail(error, left.job)
-                return false
-            }
-        }
-        return true
-    }
-
     /// Notes what a request has delivered.
     ///
+    /// - Parameter delivered: What it has delivered of each segment.
     /// - Returns: Whether more of the job is to be sent.
-    private func goOn(_ left: inout Remainder, _ part: RequestPart, _ outcome: RequestOutcome) async -> Bool {
-        let ended = part.slices.count { $0.isLast }
-        for slice in part.slices { left.segments[slice.segment - left.first].note(outcome.trace.remark) }
-        // Its segments end one after the other, or all but one, which goes on.
-        left.segments[part.slices[0].segment - left.first].claim.noteArrival()
-        if let slice = part.slices.last, !slice.isLast {
-            let place = slice.segment - left.first
+    private func goOn(
+        _ left: inout Remainder, _ part: RequestPart, _ delivered: [RequestPart.Slice], _ outcome: RequestOutcome
+    ) async -> Bool {
+        let ended = delivered.count { $0.isLast }
+        for slice in delivered { left.segments[left.place(of: slice.segment)].note(outcome.trace.remark) }
+        // Its segments end one after the other, or all but one, which goes on. What was delivered of none of them does not count as arrived.
+        if !left.hasGaps { left.segments[left.place(of: part.slices[0].segment)].claim.noteArrival() }
+        if let slice = delivered.last, !slice.isLast {
+            let place = left.place(of: slice.segment)
             guard left.segments[place].claim.isUnchanged else {
                 setAsideChanged(left, place, outcome)
                 return false
@@ -205,7 +161,7 @@ extension Workers {
     /// Sees whether it can be noted how far a segment is delivered of which a request carries a part. Returns the segment where it cannot.
     private func unnotable(_ part: RequestPart, _ left: inout Remainder) async -> Unnotable? {
         guard let slice = part.slices.last, !slice.isLast, slice.segment > left.noted else { return nil }
-        let place = slice.segment - left.first
+        let place = left.place(of: slice.segment)
         let (recorder, committer) = (left.job.services.recorder, left.job.services.committer)
         let before = left.segments[place].delivered(to: recorder.destinationID)
         var hasWaited = false
@@ -260,9 +216,16 @@ extension Workers {
         dispatcher.abandon(left.job)
     }
 
+    /// Puts back what follows a request that the destination took, and that has delivered nothing.
+    private func putBack(_ left: Remainder, after outcome: RequestOutcome) {
+        let noted = left.segments.prefix { $0.sidecar != nil }.count
+        dispatcher.putBack(left.job.items, of: left.job, noted: noted)
+        dispatcher.finish(left.job.with([]), [], outcome)
+    }
+
     /// Ends a job at a segment whose events cannot be read, or have no form in a body.
     private func end(_ left: Remainder, _ failure: RequestPartError) {
-        let place = failure.segment - left.first
+        let place = left.place(of: failure.segment)
         let (item, segment) = (left.job.items[place], left.segments[place])
         guard segment.claim.isUnchanged else {
             left.job.services.onEvent(.warning("\(item.name) was changed while it was sent; it stays pending"))
@@ -288,15 +251,5 @@ extension Workers {
             dispatcher.fail(error, left.job)
         }
         dispatcher.abandon(left.job)
-    }
-}
-
-extension RequestPart {
-    /// Returns the lines of a segment that were refused, each with the reason.
-    fileprivate func refused(_ events: [Int: RefusedEvent], of segment: Int) -> [(line: Line, refusal: RefusedEvent)] {
-        if events.isEmpty { return [] }
-        return lines.enumerated().compactMap { place, line in
-            line.segment == segment ? events[place].map { (line, $0) } : nil
-        }
     }
 }

@@ -104,7 +104,10 @@ public struct UploadOptions: Sendable {
     /// What requests are cut to; `nil`: each carries a whole segment.
     var cuts: RequestLimits? {
         if body == .ndjson || destination.namesSegment { return nil }
-        let limits = requestLimits ?? RequestLimits(body)
+        var limits = requestLimits ?? RequestLimits(body)
+        // An answer with something for each event can be read to its end only where there are not too many. And no segment is split for its size: the
+        // halves' events would be others to a server that has some of them.
+        if body.isAnsweredByEvent, limits.events == nil { limits.events = RequestLimits(body).events }
         return limits.isUnlimited ? nil : limits
     }
 

@@ -129,7 +129,8 @@ struct OutcomeRecorder: Sendable {
         let time = now()
         var state = previous(of: segment) ?? .inParts(at: time)
         let content = try segment.claim.contentMark()
-        state.noteDelivery(.init(lines: lines, destination: destinationID, content: content), at: time)
+        state.noteDelivery(
+            .init(lines: lines, destination: destinationID, content: content, remark: segment.remark), at: time)
         let spool = try lease.spool()
         // What the other side has is not to be sent again: on a full disk the reserve is for that, too. A segment that has not begun waits until
         // others that go out in parts have ended, and given their sidecars' room back.

@@ -68,11 +68,11 @@ struct HTTPDestination: DestinationKind {
         // Where a request is a whole segment that is not cut, the other events are there, and stay so when it is brought back.
         guard let slices = outgoing.slices, !isAll || slices.count > 1 || !slices.allSatisfy(\.isWhole) else {
             let first = items.min { $0.key < $1.key }?.value
-            let number = isAll ? "all \(items.count)" : "\(items.count) of its"
+            let why = first?.description ?? ""
             return .refused(
                 Verdict.Reason(
                     kind: "status", status: first?.status,
-                    message: "\(number) events were refused: \(first?.description ?? "")"),
+                    message: isAll ? RefusedEvent.all(items.count, why) : "\(items.count) of its events were refused: \(why)"),
                 body: String(decoding: text.prefix(Int(TransportOptions.answerBodyKept.bytes)), as: UTF8.self))
         }
         trace.refused = items.mapValues { RefusedEvent(status: $0.status, message: $0.description) }

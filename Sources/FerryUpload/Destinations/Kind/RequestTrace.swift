@@ -1,11 +1,5 @@
 import FerrySpool
 
-/// Why a destination refused one event of a request.
-struct RefusedEvent: Sendable {
-    let status: Int
-    let message: String
-}
-
 /// What a request left behind.
 struct RequestTrace: Sendable {
     /// From the last request's last byte to its answer's head; `nil` without an answer.

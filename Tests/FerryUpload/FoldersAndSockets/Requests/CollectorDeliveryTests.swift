@@ -89,6 +89,31 @@ struct CollectorDeliveryTests {
                 == Array(repeating: "the receiver dropped 1 of the request's 6 log records", count: 3))
     }
 
+    @Test(
+        "OTLP: what was dropped of a segment stands in the ledger's line, whichever pass ends it, and however often it was said")
+    func remarkOfEarlierPass() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<8)), as: Segments.name())
+        // The third request ends the first pass.
+        let server = ScriptedServer.answering { [count = Mutex(0)] _ in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 3 { return ScriptedServer.answer(503) }
+            return CollectorRun.answer(number < 3 ? #"{"partialSuccess":{"rejectedLogRecords":"1"}}"# : "{}")
+        }
+        var options = UploadOptions(destination: try DestinationURL(server.url))
+        (options.body, options.parallel, options.ignoresWaits) = (.otlp, 1, true)
+        options.requestLimits = RequestLimits(events: 2)
+        for pass in 0..<2 {
+            #expect(try await UploadPass(spool, options: options).run().sent.segments == pass)
+        }
+        #expect(
+            try spool.ledgerLines().map { $0["detail"] as? String }
+                == ["the receiver dropped 1 of the request's 2 log records (2 times)"])
+    }
+
     // MARK: Elasticsearch and OpenSearch
 
     /// An index that takes documents as the reference of the bulk API says: each ID once, no `"bad"`.
@@ -207,6 +232,120 @@ struct CollectorDeliveryTests {
         #expect(report.sent.segments == 0)
         #expect(try spool.rejected.segments().map(\.name) == [name])
         #expect(try spool.rejected.segments().first?.reason?.message.contains("all 2 events were refused") ?? false)
+    }
+
+    @Test(
+        "Elastic: of several segments in one request, each all of whose events are refused is rejected as it is, and none of them sent"
+    )
+    func allRefusedTogether() async throws {
+        let spool = try folder.spool()
+        let names = (0..<4).map { Segments.name(second: $0) }
+        for (number, name) in names.enumerated() {
+            try spool.put(Segments.gzip(document(1, isBad: number != 2) + document(2, isBad: number > 2)), as: name)
+        }
+        let (run, index) = (CollectorRun(), Index())
+        try spool.put(Segments.gzip(document(1, isBad: true)), as: Segments.name(second: 4))
+        let report = try await run.upload(spool, as: .elastic) { number, _ in index.answer(run.bodies.withLock { $0[number] }) }
+        #expect(run.bodies.withLock(\.count) == 1)
+        #expect(report.sent.segments == 3)
+        #expect(report.rejected == 4)
+        #expect(report.remaining == 0)
+        let rejected = try spool.rejected.segments()
+        #expect(rejected.count == 4)
+        #expect(
+            rejected.contains {
+                $0.name == names[3].fileName && $0.reason?.message == "all 2 events were refused: 400 t_exception: because"
+            })
+        let outcomes = try spool.ledgerLines().map { "\($0["segment"] as? String ?? "") \($0["outcome"] as? String ?? "")" }
+        #expect(outcomes.contains("\(names[3].fileName) rejected"))
+        #expect(!outcomes.contains("\(names[3].fileName) sent"))
+        #expect(index.documents.withLock(\.count) == 4)
+    }
+
+    @Test(
+        "Elastic: a segment whose refused lines find no place waits, and is named; the others of its request are sent, and each document is made once",
+        arguments: [nil, 3] as [Int64?])
+    func noPlace(limit: Int64?) async throws {
+        let spool = try folder.spool()
+        let names = (0..<3).map { Segments.name(second: $0) }
+        for (number, name) in names.enumerated() {
+            try spool.put(Segments.gzip((0..<4).map { document($0, isBad: number == 1 && $0 == 2) }.joined()), as: name)
+        }
+        try spool.put(Segments.gzip(document(9)), as: Segments.name(9))
+        try OpenFile.creating(folder("spool/rejected")).write([1])
+        let index = Index()
+        func upload() async throws -> (UploadReport, CollectorRun) {
+            let run = CollectorRun()
+            let report = try await run.upload(spool, as: .elastic, { $0.requestLimits = limit.map { RequestLimits(events: $0) } })
+            {
+                number, _ in index.answer(run.bodies.withLock { $0[number] })
+            }
+            return (report, run)
+        }
+        let (report, run) = try await upload()
+        #expect(report.sent.segments == 3)
+        #expect(report.rejected == 0)
+        #expect(report.remaining == 1)
+        #expect(report.unusableReasons.count == 1)
+        #expect(
+            run.warnings.withLock(\.self).contains {
+                $0.contains("\(names[1].fileName) stays pending: 1 of its lines was refused")
+            })
+        #expect(try spool.pending() == [names[1].fileName])
+        #expect(unlink(folder("spool/rejected")) == 0)
+        let (again, _) = try await upload()
+        #expect(again.sent.segments == 1)
+        #expect(again.rejected == 1)
+        #expect(try spool.pending() == [])
+        #expect(index.documents.withLock(\.count) == 12)
+        let outcomes = try spool.ledgerLines().compactMap { $0["outcome"] as? String }
+        #expect(outcomes.sorted() == ["rejected", "sent", "sent", "sent", "sent"])
+    }
+
+    @Test("Elastic: on a full disk one segment whose refused lines find no room keeps no other from being sent") func fullDisk()
+        async throws
+    {
+        guard folder.mount("size=2m") else { return }
+        let spool = try folder.spool("m/spool")
+        let noise = try Segments.noise(300_000).map { "\($0)" }.joined()
+        let name = Segments.name(second: 0)
+        try spool.put(Segments.gzip("{\"bad\":\"\(noise)\"}\n{\"n\":1}\n"), as: name)
+        for second in 1..<5 { try spool.put(Segments.gzip(document(second)), as: Segments.name(second: second)) }
+        let filler = try OpenFile.creating(folder("m/filler"))
+        for size in [65_536, 4096] {
+            var place = try filler.status().size.bytes
+            while (try? filler.write([UInt8](repeating: 1, count: size), at: place)) != nil { place += Int64(size) }
+        }
+        let index = Index()
+        for pass in 0..<2 {
+            let run = CollectorRun()
+            let report = try await run.upload(
+                spool, as: .elastic, { $0.requestLimits = RequestLimits(events: 3, bytes: .mebibytes(5)) }
+            ) {
+                number, _ in index.answer(run.bodies.withLock { $0[number] })
+            }
+            #expect(report.sent.segments == (pass == 0 ? 4 : 1))
+            #expect(report.rejected == pass)
+            #expect(report.unusableReasons.contains(where: \.isOutOfSpace) == (pass == 0))
+            #expect(try spool.pending() == (pass == 0 ? [name.fileName] : []))
+            #expect(truncate(folder("m/filler"), 0) == 0)
+        }
+        #expect(index.documents.withLock(\.count) == 5)
+        #expect(
+            try spool.ledgerLines().compactMap { $0["outcome"] as? String }.sorted() == ["rejected"]
+                + Array(repeating: "sent", count: 5))
+    }
+
+    @Test("Elastic: a request has a limit of events in any case: a longer answer could not be read to its end") func limited()
+        async throws
+    {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip((0..<1200).map { document($0) }.joined()), as: Segments.name())
+        let (run, index) = (CollectorRun(), Index())
+        _ = try await run.upload(spool, as: .elastic, { $0.requestLimits = RequestLimits() }) { number, _ in
+            index.answer(run.bodies.withLock { $0[number] })
+        }
+        #expect(run.bodies.withLock { $0.map { $0.split(separator: "\n").count / 2 } } == [500, 500, 200])
     }
 
     @Test("Elastic: when the answer is lost, the documents that are there are the segment's, which is a duplicate")
