@@ -5,7 +5,7 @@ import FerrySpool
 final class ReceiverReports: Sendable {
     let metrics = ReceiverMetrics()
     private let log: Log
-    private let failures = Pauses<Int32>(.seconds(60))
+    private let failures = Pauses<String>(.seconds(60))
     private let refusals = Pauses<String>(.seconds(1))
 
     init(_ log: Log) { self.log = log }
@@ -19,12 +19,15 @@ final class ReceiverReports: Sendable {
             log.note("\(segment.isDuplicate ? "known" : "received") \(segment.name)\(events), \(segment.bytes)\(source)")
         case .refused(let refusal):
             let sender = refusal.machine.map { "\($0) at \(refusal.address)" } ?? refusal.address
-            guard let skipped = refusals.next("\(sender) with \(refusal.status)") else { return }
+            let reason = refusal.reason.printable(limit: 500)
+            // Why the receiver itself, or its store, takes nothing are a few reasons, each of which is told. A sender may cause any number.
+            let what = "\(sender) with \(refusal.status)" + (refusal.status == 503 ? ": \(reason)" : "")
+            guard let skipped = refusals.next(what) else { return }
             let more = skipped > 0 ? " (and \(skipped) more before)" : ""
-            log.warn("refused a request of \(sender) with \(refusal.status): \(refusal.reason.printable(limit: 500))\(more)")
+            log.warn("refused a request of \(sender) with \(refusal.status): \(reason)\(more)")
         case .failed(let error):
             // Every sender tries again.
-            if failures.next(error.code) != nil { log.warn("cannot store what is received: \(error)") }
+            if failures.next("\(error.operation) \(error.code)") != nil { log.warn("cannot store what is received: \(error)") }
         case .sentDeleted(let count): log.note(sentDeletedText(count))
         case .keysForgotten(let forgotten, let machine):
             let owner = machine.map { " of \($0)" } ?? ""

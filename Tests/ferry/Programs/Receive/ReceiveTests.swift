@@ -1,5 +1,6 @@
 import FerrySpool
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -78,5 +79,31 @@ struct ReceiveTests {
         _ = try await hub.running.waitFor("cannot store what is received: cannot create")
         #expect(try await upload(hub).status == 0)
         await hub.stop()
+    }
+
+    @Test("Each reason for which a store takes nothing is told, also right behind another one") func reasons() async throws {
+        let server = ScriptedServer.answering { [puts = Mutex(0)] request in
+            let number = puts.withLock { puts in
+                if request.line.hasPrefix("PUT") { puts += 1 }
+                return puts
+            }
+            let (status, code) = number > 2 ? (404, "NoSuchBucket") : (503, "SlowDown")
+            return ScriptedServer.answer(status, "", body: "<Error><Code>\(code)</Code><Message>no</Message></Error>")
+        }
+        let port = LoopbackPort.own()
+        let receiver = try Program(environment: ["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "S"]).start([
+            "receive", "--listen", "127.0.0.1:\(port)", "--store", "s3://logs/edge?endpoint=http://127.0.0.1:\(server.port)",
+        ])
+        _ = try await receiver.waitFor("listening on")
+        for second in 0..<4 {
+            let body = Segments.gzip(Segments.lines(second..<second + 1))
+            #expect(try await RawClient.post(body, port: port).status == 503)
+        }
+        _ = try await receiver.waitFor("with 503: s3://logs/edge")
+        receiver.send(SIGTERM)
+        let errors = await receiver.end().errors
+        #expect(errors.contains("SlowDown"), "\(errors)")
+        #expect(errors.contains("NoSuchBucket"), "\(errors)")
+        #expect(errors.contains("refused 1 more request of 127.0.0.1"), "\(errors)")
     }
 }
