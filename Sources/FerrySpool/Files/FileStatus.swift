@@ -12,6 +12,8 @@ package struct FileStatus: Sendable {
     package let changed: Timestamp
     /// Whether it is a regular file.
     package let isRegular: Bool
+    /// Whether it is a symbolic link.
+    let isLink: Bool
     /// Which file it is, independently of its name.
     package let identity: Identity
     /// What a write changes.
@@ -68,6 +70,7 @@ package struct FileStatus: Sendable {
         modified = Timestamp(status.st_mtim)
         changed = Timestamp(status.st_ctim)
         isRegular = status.st_mode & S_IFMT == S_IFREG
+        isLink = status.st_mode & S_IFMT == S_IFLNK
         identity = Identity(device: UInt(status.st_dev), inode: UInt(status.st_ino))
         content = Content(identity: identity, size: Int64(status.st_size), modified: ExactTime(status.st_mtim))
         inodeTime = ExactTime(status.st_ctim)

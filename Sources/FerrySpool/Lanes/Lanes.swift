@@ -36,7 +36,7 @@ package struct Lanes: Sendable {
     package func make(_ name: LaneName) throws(FileError) {
         guard !spool.isLane else { throw FileError("make a lane in the lane", spool.path, code: EINVAL) }
         guard let own = spool.stateDirectory else { throw spool.stateFailure ?? FileError("write into", spool.path, code: EROFS) }
-        let lanes = try spool.directory.makeDirectory(Spool.lanesName)
+        let lanes = try folder { () throws(FileError) in try spool.directory.makeDirectory(Spool.lanesName) }
         guard try !lanes.contains(name.text) else {
             if try folder(of: name) != nil { return }
             throw FileError("find the lane in", lanes.pathOf(name.text), code: ENOMEDIUM)
@@ -80,7 +80,21 @@ package struct Lanes: Sendable {
         guard try spool.directory.contains("\(Spool.lanesName)/\(name)/\(Spool.stateFolderName)/\(Spool.laneMarkName)") else {
             return nil
         }
-        return try spool.directory.directory(Spool.lanesName).directory(name.text)
+        return try folder { () throws(FileError) in try spool.directory.directory(Spool.lanesName) }.directory(name.text)
+    }
+
+    /// Opens the folder of all lanes, and says what is in its place where that is none. Links are not followed: segments cannot be linked into
+    /// another file system, nor a spool be told by its path from what it is in there.
+    private func folder(_ open: () throws(FileError) -> Directory) throws(FileError) -> Directory {
+        do throws(FileError) { return try open() } catch {
+            guard error.code == ENOTDIR || error.code == ELOOP else { throw error }
+            let path = spool.directory.pathOf(Spool.lanesName)
+            let isLink = (try? spool.directory.status(Spool.lanesName))?.isLink ?? false
+            let advice = isLink ? "remove it; mount --bind puts another folder there" : "move it away"
+            throw FileError(
+                "use", "\(path), which is a \(isLink ? "symbolic link" : "file") and must be a folder of the spool (\(advice))",
+                code: ENOTDIR)
+        }
     }
 
     /// Forces to the disk which segments are in lanes.
@@ -90,6 +104,12 @@ package struct Lanes: Sendable {
 }
 
 extension Spool {
+    /// The name of the destination whose lane this is; `nil`: it is a spool by itself.
+    package var laneName: LaneName? {
+        guard let own = stateDirectory, (try? own.contains(Self.laneMarkName)) ?? false else { return nil }
+        return path.split(separator: "/").last.flatMap { LaneName(String($0)) }
+    }
+
     /// The lanes of a spool with several destinations.
     package var lanes: Lanes { Lanes(spool: self) }
 }

@@ -12,16 +12,18 @@ package struct Standstill: Codable, Equatable, Sendable {
     /// - Parameters:
     ///   - uploader: The mark of the uploader that runs; `nil`: none does.
     ///   - destinations: Those that are not well, by ``DestinationID``. Without an uploader's mark the one counts that was tried last.
+    ///   - lane: The destination whose lane the spool is; `nil`: it is a spool by itself.
     ///   - longestWait: No wait that was meant is longer.
     /// - Returns: `nil` when nothing stands in the way.
     package init?(
         control: SpoolControl, uploader: UploaderMark?, destinations: [(id: String, state: RetryState)],
-        longestWait: Duration = BackOff.standard.longestWait, at now: Timestamp
+        lane: LaneName? = nil, longestWait: Duration = BackOff.standard.longestWait, at now: Timestamp
     ) {
+        let option = lane.map { " --destination \($0)" } ?? ""
         if control.isDisabled {
-            self.init(SendBlocker.disabled.kind, "the spool is disabled; ferry enable changes that")
+            self.init(SendBlocker.disabled.kind, "the spool is disabled; ferry enable\(option) changes that")
         } else if control.isPaused {
-            self.init(SendBlocker.paused.kind, "the spool is paused; ferry resume changes that")
+            self.init(SendBlocker.paused.kind, "the spool is paused; ferry resume\(option) changes that")
         } else if let blocked = uploader?.blocked {
             self.init(
                 blocked.reason.printable(limit: 100), "ferry run sends nothing: \(blocked.text.printable(limit: 1000))",
@@ -53,6 +55,6 @@ extension Spool {
         if let known = (try? uploaderMark.read()) ?? nil, known.isRunning { uploader = known.mark }
         return Standstill(
             control: (try? control.read()) ?? SpoolControl(), uploader: uploader, destinations: destinations.states { _ in },
-            at: now)
+            lane: laneName, at: now)
     }
 }

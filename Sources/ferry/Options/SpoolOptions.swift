@@ -23,6 +23,9 @@ struct SpoolOptions: ParsableArguments {
     /// The destination that is meant of several; `nil`: the spool itself.
     var lane: LaneName? { destination.flatMap { LaneName($0) } }
 
+    /// What a command needs that is to do something with the same destination.
+    var laneOption: String { lane.laneOption }
+
     /// The path of the spool, or of its lane.
     var path: String { lane.map { Lanes.path(of: $0, in: spoolPath) } ?? spoolPath }
 
@@ -79,11 +82,17 @@ struct SpoolOptions: ParsableArguments {
             return CommandError(.localFailure, "\(spoolPath) has no destination \(lane): \(list)")
         }
         if error.code == ENOENT, Glibc.access(path, F_OK) != 0 {
+            let spool = spoolPath
             return CommandError(
                 .localFailure,
-                path.isEmpty ? "a spool's name is empty" : "there is no spool \(path); ferry init \(path) makes one")
+                spool.isEmpty ? "a spool's name is empty" : "there is no spool \(spool); ferry init \(spool) makes one")
         }
         return error.code == ENOMEDIUM
             ? CommandError(.localFailure, "\(error) ferry init \(path) makes it a spool") : CommandError(error)
     }
+}
+
+extension LaneName? {
+    /// What a command needs that is to do something with this destination of several; nothing where it is the spool itself.
+    var laneOption: String { map { " --destination \($0)" } ?? "" }
 }

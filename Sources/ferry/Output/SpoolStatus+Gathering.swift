@@ -12,6 +12,7 @@ extension SpoolStatus {
         _ spool: Spool, now: Timestamp, deadline rule: DueTime?, warn: (UnreadableState) -> Void
     ) throws(FileError) {
         self.spool = spool.path
+        destination = spool.laneName?.text
         at = now
         for failure in [spool.stateFailure, spool.sentFailure] { if let failure { note(failure) } }
         let locks = HeldLocks()
@@ -42,11 +43,10 @@ extension SpoolStatus {
         flawedNames = listing.flawedNames()
         others = listing.others
         let unavailable = spool.destinations.states { note($0) }
-        destinations = unavailable.map { Destination(destination: $0.id, state: $0.state) }
+        destinations = unavailable.map { Destination(destination: $0.state.destination ?? $0.id, state: $0.state) }
         standstill = Standstill(
             control: control ?? SpoolControl(), uploader: known.flatMap { $0.isRunning ? $0.mark : nil },
-            destinations: unavailable,
-            at: now)
+            destinations: unavailable, lane: spool.laneName, at: now)
         rejected =
             look { () throws(FileError) in try spool.rejected.segments(warn: warn) }?
             .map { Rejected(segment: $0.name, bytes: $0.size.bytes, reason: $0.reason) } ?? []

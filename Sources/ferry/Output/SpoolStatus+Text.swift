@@ -8,16 +8,17 @@ extension SpoolStatus {
     /// For people.
     var text: [String] {
         var lines = ["spool \(spool)"]
+        let option = destination.map { " --destination \($0)" } ?? ""
         if disabled {
-            lines.append("disabled: it stores and sends nothing; ferry enable changes that")
+            lines.append("disabled: it stores and sends nothing; ferry enable\(option) changes that")
         } else if paused {
-            lines.append("paused: it sends nothing; ferry resume changes that")
+            lines.append("paused: it sends nothing; ferry resume\(option) changes that")
         }
         if let uploader {
             lines.append(
-                "ferry run sends to \(uploader.destination), process \(uploader.process), for \((at - uploader.startedAt).forPeople)"
+                "ferry run \(lanes.isEmpty ? "sends to" : "puts into") \(uploader.destination), process \(uploader.process), for \((at - uploader.startedAt).forPeople)"
             )
-            if uploader.byHand ?? false { lines.append("it sends when it is asked: ferry flush") }
+            if uploader.byHand ?? false { lines.append("it sends when it is asked: ferry flush\(option)") }
         }
         if let standstill, !paused, !disabled { lines.append(standstill.text) }
         lines.append("")
@@ -78,10 +79,14 @@ extension SpoolStatus {
                 ])
             }
             lines += [""] + table.lines
+            if lanes.contains(where: { $0.rejected > 0 }) {
+                lines.append("ferry status --destination NAME tells why they are rejected")
+            }
         }
         lines += section("travelling by hand", travelling) { entry in
             let end =
-                entry.underWay ? "is being written" : "ferry acknowledge takes its receipt, ferry export --forget gives it up"
+                entry.underWay
+                ? "is being written" : "ferry acknowledge\(option) takes its receipt, ferry export\(option) --forget gives it up"
             return
                 "\(counted(entry.segments, "segment")) in bundle \(entry.bundle) since \(entry.since.rfc3339) (\((at - entry.since).forPeople)): \(end)"
         }

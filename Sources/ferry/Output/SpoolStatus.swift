@@ -85,6 +85,8 @@ struct SpoolStatus: Encodable {
     }
 
     let spool: String
+    /// The destination whose lane it is; `nil`: it is a spool by itself.
+    var destination: String?
     let at: Timestamp
     /// `ferry run`, while it runs.
     var uploader: Uploader?

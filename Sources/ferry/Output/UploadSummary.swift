@@ -37,11 +37,11 @@ struct UploadSummary {
         case .timeLimit: "the time does not suffice for more; what is left is kept"
         case .interrupted, .localFailure: nil
         case .paused where report.control.isUnreadable, nil where report.control.isUnreadable:
-            "what the spool was told cannot be read, and may have been to pause: nothing is sent; ferry resume, pause or disable tells it anew"
+            "what the spool was told cannot be read, and may have been to pause: nothing is sent; ferry resume\(option), or pause or disable, tells it anew"
         case .paused where report.control.isDisabled, nil where report.control.isDisabled:
-            "the spool is disabled: nothing is sent; ferry enable changes that"
+            "the spool is disabled: nothing is sent; ferry enable\(option) changes that"
         case .paused where report.control.isPaused, nil where report.control.isPaused:
-            "the spool is paused: nothing is sent; ferry resume changes that"
+            "the spool is paused: nothing is sent; ferry resume\(option) changes that"
         case .paused: "the spool was paused for a moment; call again"
         case nil where report.heldLate > 0 && report.heldLate == report.remaining: nil
         case nil: report.destinationWaitsUntil.map { _ in "\(destination) failed before: \(nextTry)" }
@@ -49,7 +49,7 @@ struct UploadSummary {
     }
 
     /// What commands need that are to look at the destination's lane.
-    private var option: String { name.map { " --destination \($0)" } ?? "" }
+    private var option: String { name.laneOption }
 
     private var nextTry: String {
         guard let until = report.destinationWaitsUntil else { return "the next call tries again" }
@@ -109,7 +109,7 @@ struct UploadSummary {
         if report.remaining > 0 { lines.append("\(report.remaining) remain; ferry list\(option) tells what they wait for") }
         for bundle in report.travelling {
             lines.append(
-                "\(bundle.segments) travel in bundle \(bundle.bundle) since \(bundle.since.rfc3339); ferry acknowledge takes its receipt"
+                "\(bundle.segments) travel in bundle \(bundle.bundle) since \(bundle.since.rfc3339); ferry acknowledge\(option) takes its receipt"
             )
         }
         return lines

@@ -116,7 +116,7 @@ struct RunService {
                 let path = spool.lanes.path(of: name)
                 guard let count = try? Spool.open(path, access: .read).scan().entries.count, count > 0 else { continue }
                 log.warn(
-                    "\(path) belongs to no destination: \(counted(count, "segment")) stay there; ferry upload --spool \(path) --to URL sends them"
+                    "\(path) belongs to no destination: \(counted(count, "segment")) stay there; ferry upload --destination \(name) --to URL sends them"
                 )
             }
         }

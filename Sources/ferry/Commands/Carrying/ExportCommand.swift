@@ -87,7 +87,8 @@ struct ExportCommand: ParsableCommand {
     private func forgetBundle(_ named: String, _ spool: Spool) throws {
         let bundle = Export.bundle(named: named)
         guard let mark = try spool.exports.allMarks().first(where: { $0.bundle == bundle }) else {
-            throw CommandError(.usage, "no receipt of \(bundle) is waited for here; ferry status shows what travels")
+            throw CommandError(
+                .usage, "no receipt of \(bundle) is waited for here; ferry status\(spoolOptions.laneOption) shows what travels")
         }
         guard mark.state != .underWay else {
             throw CommandError(.usage, "\(bundle) is still being written; end that export first")
@@ -139,7 +140,8 @@ struct ExportCommand: ParsableCommand {
             if report.left > 0 { try StandardOutput.print("\(report.left) did not fit") }
             if report.busy > 0 { try StandardOutput.print("\(report.busy) were busy, or may be still being written") }
             if report.damaged > 0 {
-                try StandardOutput.print("\(report.damaged) are no whole gzip, and stay; ferry verify tells why")
+                try StandardOutput.print(
+                    "\(report.damaged) are no whole gzip, and stay; ferry verify\(spoolOptions.laneOption) tells why")
             }
             if report.alreadyExported > 0 {
                 try StandardOutput.print("\(report.alreadyExported) travel already; --again includes them")

@@ -10,6 +10,6 @@ struct DisableCommand: ControlCommand {
 
     func change(_ control: inout SpoolControl, at now: Timestamp) { control.isDisabled = true }
     func confirmation(_ path: String) -> String {
-        "\(path) is disabled: it stores and sends nothing until ferry enable; what it holds is kept"
+        "\(path) is disabled: it stores and sends nothing until ferry enable\(spoolOptions.laneOption); what it holds is kept"
     }
 }

@@ -17,9 +17,13 @@ struct FlushCommand: ControlCommand {
 
     func remark(on spool: Spool) -> String? {
         let uploader = (try? spool.uploaderMark.read()) ?? nil
-        guard let uploader, uploader.isRunning else { return "but no ferry run looks after it: ferry upload sends it" }
+        guard let uploader, uploader.isRunning else {
+            return "but no ferry run looks after it: ferry upload\(spoolOptions.laneOption) sends it"
+        }
         if let control = try? spool.control.read(), control.stopsSending {
-            return control.isDisabled ? "but it is disabled: ferry enable" : "but it is paused: ferry resume"
+            return control.isDisabled
+                ? "but it is disabled: ferry enable\(spoolOptions.laneOption)"
+                : "but it is paused: ferry resume\(spoolOptions.laneOption)"
         }
         guard let blocked = uploader.mark.blocked else { return nil }
         return "but its ferry run sends nothing now: \(blocked.text)"

@@ -9,5 +9,7 @@ struct PauseCommand: ControlCommand {
     @OptionGroup var spoolOptions: SpoolOptions
 
     func change(_ control: inout SpoolControl, at now: Timestamp) { control.isPaused = true }
-    func confirmation(_ path: String) -> String { "\(path) is paused: it stores, and sends nothing until ferry resume" }
+    func confirmation(_ path: String) -> String {
+        "\(path) is paused: it stores, and sends nothing until ferry resume\(spoolOptions.laneOption)"
+    }
 }

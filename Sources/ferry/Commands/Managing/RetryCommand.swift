@@ -37,7 +37,7 @@ struct RetryCommand: ParsableCommand {
 
     func validate() throws {
         guard all != !segments.isEmpty else {
-            throw ValidationError("name rejected segments, or say --all; ferry status shows them")
+            throw ValidationError("name rejected segments, or say --all; ferry status\(spoolOptions.laneOption) shows them")
         }
         guard salvage || !unverified else { throw ValidationError("--unverified needs --salvage") }
     }
@@ -49,6 +49,7 @@ struct RetryCommand: ParsableCommand {
         let names =
             all ? rejected.filter(\.isSegment).map(\.name) : segments.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
         if names.isEmpty, !spoolOptions.quiet { try StandardOutput.print("nothing is rejected") }
+        if all { noteLanes(of: spool) }
         var statuses: Set<ExitStatus> = []
         for name in names {
             do {
@@ -75,7 +76,7 @@ struct RetryCommand: ParsableCommand {
     private func retry(_ name: String, in spool: Spool) throws -> String {
         switch try spool.rejected.retry(name, at: .now()) {
         case .pending: return "\(name) is pending again"
-        case .notFound: throw CommandError(.badData, "\(name) is not in rejected/")
+        case .notFound: throw CommandError(.badData, notFound(name, in: spool))
         case .noSegment: throw CommandError(.badData, Self.stays(name))
         case .nameTaken: throw CommandError(.badData, "\(name): a pending segment has this name or ID; send that one first")
         case .busy: throw CommandError(.badData, "\(name): another process is working on it")
@@ -118,8 +119,31 @@ struct RetryCommand: ParsableCommand {
                 .badData,
                 "\(name): the checksum is wrong of all that can be read from it, \(counted(Int(altered), "line")) that may be altered; it stays in rejected/, and --salvage --unverified saves them"
             )
-        case .notFound: throw CommandError(.badData, "\(name) is not in rejected/")
+        case .notFound: throw CommandError(.badData, notFound(name, in: spool))
         case .busy: throw CommandError(.badData, "\(name): another process is working on it")
+        }
+    }
+
+    /// Tells of what several destinations have rejected: each brings it back by itself.
+    private func noteLanes(of spool: Spool) {
+        for (lane, rejected) in Self.rejected(in: spool) where !rejected.isEmpty {
+            spoolOptions.log.note(
+                "\(counted(rejected.count, "segment")) of the destination \(lane) stay rejected: --destination \(lane) brings them back"
+            )
+        }
+    }
+
+    private func notFound(_ name: String, in spool: Spool) -> String {
+        let lanes = Self.rejected(in: spool).filter { $0.names.contains(name) }.map(\.lane.text)
+        if lanes.isEmpty { return "\(name) is not in rejected/" }
+        return
+            "\(name) is not in rejected/ of the spool itself: say --destination \(lanes.joined(separator: " or ")), for which it is rejected"
+    }
+
+    private static func rejected(in spool: Spool) -> [(lane: LaneName, names: [String])] {
+        ((try? spool.lanes.names()) ?? []).map { name in
+            let lane = try? Spool.open(spool.lanes.path(of: name), access: .read)
+            return (name, (try? lane?.rejected.segments().filter(\.isSegment).map(\.name)) ?? [])
         }
     }
 }

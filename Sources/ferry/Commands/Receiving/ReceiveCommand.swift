@@ -108,6 +108,11 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     func validate() throws {
         _ = try address()
+        guard spoolOptions.lane == nil else {
+            throw ValidationError(
+                "--destination is for what waits to be sent: a receiver stores into the spool itself, and each destination gets it from there"
+            )
+        }
         guard (tlsCert == nil) == (tlsKey == nil) else { throw ValidationError("--tls-cert and --tls-key belong together") }
         guard (1...1_000_000).contains(maxConnections) else {
             throw ValidationError("--max-connections must be a number from 1 to 1,000,000")

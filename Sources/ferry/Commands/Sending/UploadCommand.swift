@@ -66,6 +66,9 @@ struct UploadCommand: AsyncParsableCommand {
     @OptionGroup var retention: RetentionOptions
 
     func validate() throws {
+        guard destination.several.isEmpty || spoolOptions.lane == nil else {
+            throw ValidationError("--destination sends what waits for one of several: --to is its URL alone, without a name")
+        }
         guard !destination.to.isEmpty else { throw ValidationError("Missing expected argument '--to <url>'") }
         guard pace.coalesce.map({ $0 == .off }) ?? true || destination.body.body == .ndjson else {
             throw ValidationError(
@@ -129,7 +132,7 @@ struct UploadCommand: AsyncParsableCommand {
         }
         progress.end()
         warnOfLanes(spool)
-        let summary = UploadSummary(report: report, destination: options.destination, now: .now())
+        let summary = UploadSummary(report: report, destination: options.destination, now: .now(), name: spoolOptions.lane)
         if output.json {
             try StandardOutput.print(summary.json())
         } else if !spoolOptions.quiet {
@@ -166,7 +169,7 @@ extension UploadCommand {
                 let count = try? lane.scan().entries.count, count > 0
             else { continue }
             spoolOptions.log.warn(
-                "\(counted(count, "segment")) in the lane to/\(name) wait for the destination of that name: ferry upload --destination \(name) --to URL sends them"
+                "\(counted(count, "segment")) in the lane to/\(name) wait for the destination of that name: --to \(name)=URL beside the others, or --destination \(name) --to URL, sends them"
             )
         }
     }

@@ -22,6 +22,9 @@ struct InitCommand: ParsableCommand {
     @OptionGroup var spoolOptions: SpoolOptions
 
     func validate() throws {
+        guard spoolOptions.lane == nil else {
+            throw ValidationError("--destination names one of several destinations: ferry upload and ferry run make its folder")
+        }
         guard folder == nil || spoolOptions.spool == nil else { throw ValidationError("name the folder once") }
     }
 

@@ -186,4 +186,51 @@ import Testing
             #expect(result.errors.contains("has no destination hup: it has hub"), "\(result.errors)")
         }
     }
+
+    @Test("What is said of one destination names it in the commands that come next") func hints() async throws {
+        let spool = try folder.spool()
+        try spool.lanes.make(LaneName("hub")!)
+        let lane = try Spool.open(spool.lanes.path(of: LaneName("hub")!), access: .write)
+        func expect(_ arguments: [String], _ status: Int32, _ text: String) async throws {
+            let result = try await ferry.start(arguments + (arguments.contains("--spool") ? [] : ["--spool", spool.path])).end()
+            #expect(result.status == status, "\(arguments): \(result.output)\(result.errors)")
+            #expect((result.output + result.errors).contains(text), "\(arguments): \(result.output)\(result.errors)")
+        }
+        try await expect(["pause", "--destination", "hub"], 0, "until ferry resume --destination hub")
+        try await expect(["flush", "--destination", "hub"], 0, "ferry upload --destination hub sends it")
+        try lane.put(Segments.gzip(Segments.lines(0..<3)))
+        try await expect(
+            ["upload", "--destination", "hub", "--to", "http://127.0.0.1:1/"], 75, "ferry resume --destination hub changes that")
+        try await expect(["status"], 0, "ferry resume --destination hub changes that")
+        try await expect(["status", "--destination", "hub"], 0, "ferry resume --destination hub changes that")
+        try await expect(["list", "--destination", "hub"], 0, "ferry resume --destination hub changes that")
+        let name = Segments.name().fileName
+        try OpenFile.creating("\(lane.directory.makeDirectory("rejected").path)/\(name)").write(Segments.gzip("{}\n"))
+        try await expect(["retry", "--all"], 0, "1 segment of the destination hub stay rejected: --destination hub brings")
+        try await expect(["retry", name], 65, "say --destination hub, for which it is rejected")
+        try await expect(["retry", name, "--destination", "hub"], 0, "is pending again")
+        try await expect(["receive", "--destination", "hub"], 64, "--destination is for what waits to be sent")
+        try await expect(["init", folder("new"), "--destination", "hub"], 64, "--destination names one of several")
+        try await expect(
+            ["upload", "--destination", "hub", "--to", "a=http://127.0.0.1:1/"], 64, "--to is its URL alone, without a name")
+        try await expect(
+            ["list", "--destination", "hub", "--spool", folder("none")], 74, "there is no spool \(folder("none"));")
+    }
+
+    @Test("A link in the place of the lanes' folder is told as that, with what to do, and the destinations by their names")
+    func link() async throws {
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip(Segments.lines(0..<3)))
+        mkdir(folder("elsewhere"), 0o755)
+        #expect(symlink(folder("elsewhere"), folder("spool/to")) == 0)
+        let upload = try await ferry.run(
+            "upload", "--spool", spool.path, "--to", "hub=http://127.0.0.1:1/", "--to", "archive=http://127.0.0.1:1/")
+        #expect(upload.status == 74)
+        let text =
+            "cannot use \(spool.path)/to, which is a symbolic link and must be a folder of the spool (remove it; mount --bind"
+        #expect(upload.errors.contains(text), "\(upload.errors)")
+        #expect(try spool.pending().count == 1)
+        let status = try await ferry.run("status", "--spool", spool.path)
+        #expect(status.output.contains("\n  to/hub, to/archive  "), "\(status.output)")
+    }
 }
