@@ -27,10 +27,23 @@ struct ReplaySource {
         try addSource(Directory.open(Self.absolute(path)))
     }
 
-    /// Adds what is in a folder. Of a spool that is what was sent: what is pending goes out by itself, under its own keys.
+    /// Adds what is in a folder. Of a spool that is what was sent, to any of its destinations: what is pending goes out by itself, under its own
+    /// keys.
     private mutating func addSource(_ folder: Directory) throws(FileError) {
         guard try folder.contains(Spool.stateFolderName) else { return try addAll(in: folder) }
         if try folder.contains(Spool.sentName) { try addAll(in: folder.directory(Spool.sentName)) }
+        guard let lanes = try subfolder(Spool.lanesName, in: folder) else { return }
+        for name in try lanes.names() where LaneName(name) != nil {
+            // One that cannot be read does not end the others.
+            do throws(FileError) {
+                guard try lanes.contains("\(name)/\(Spool.stateFolderName)/\(Spool.laneMarkName)"),
+                    let lane = try subfolder(name, in: lanes), let sent = try subfolder(Spool.sentName, in: lane)
+                else { continue }
+                try addAll(in: sent)
+            } catch {
+                try note(error)
+            }
+        }
     }
 
     /// Returns the files in the order of their names, each once.
@@ -56,6 +69,8 @@ struct ReplaySource {
 
     private static func isSame(_ left: ReplayFile, _ right: ReplayFile) -> Bool {
         guard left.size == right.size else { return false }
+        // One file under two names, as in lanes of a spool with several destinations.
+        if left.stamp.exact != nil, left.stamp == right.stamp { return true }
         let digests = [left, right].map { try? OpenFile.readingRegular($0.path)?.digest().digest }
         return digests[0] != nil && digests[0] == digests[1]
     }

@@ -13,7 +13,7 @@ extension Spool {
     package static let lanesName = "to"
 
     /// The file in ``stateFolderName`` that makes a spool a lane. Its bytes are locked for the lane's claims.
-    static let laneMarkName = "lane"
+    package static let laneMarkName = "lane"
 
     static func sidecarName(of segment: String) -> String { "\(ForeignName.stem(of: segment))\(EntryKind.sidecarSuffix)" }
 

@@ -57,6 +57,29 @@ struct ReplayTests {
         return (try await Replay(options).run(run), run)
     }
 
+    @Test("Of a spool with several destinations what was sent to any of them goes out, once") func lanes() async throws {
+        let spool = try archive()
+        let names = ["a", "b", "c"].compactMap { LaneName($0) }
+        let sent = try names.map { name in
+            try spool.lanes.make(name)
+            return try Spool.open(spool.lanes.path(of: name), access: .write).directory.makeDirectory("sent").makeDirectory(
+                "2026-11-22")
+        }
+        let (both, one) = (Segments.name(second: 1).fileName, Segments.name(second: 2).fileName)
+        try OpenFile.creating("\(sent[0].path)/\(both)").write(Segments.gzip("{\"n\":10}\n"))
+        #expect(link("\(sent[0].path)/\(both)", "\(sent[1].path)/\(both)") == 0)
+        try OpenFile.creating("\(sent[2].path)/\(both)").write(Segments.gzip("{\"n\":10}\n"))
+        try OpenFile.creating("\(sent[1].path)/\(one)").write(Segments.gzip("{\"n\":11}\n"))
+        // What waits leaves by itself.
+        try Spool.open(spool.lanes.path(of: names[0]), access: .write).put(Segments.gzip("{\"n\":12}\n"))
+        let seen = Seen()
+        let server = ScriptedServer.answering { seen.answer($0) }
+        let (report, _) = try await replay(server, [spool.path])
+        #expect(report.sent == 5)
+        #expect(report.isComplete)
+        #expect(try lines(seen).filter { $0.hasPrefix("{\"n\":1") }.sorted() == ["{\"n\":10}", "{\"n\":11}"])
+    }
+
     @Test("An archive goes out again byte for byte, with keys of its own and its run's ID; the sources stay as they are")
     func passThrough() async throws {
         let spool = try archive()

@@ -6,7 +6,8 @@ struct PruneCommand: ParsableCommand {
         commandName: "prune",
         abstract: "Apply limits now: to pending segments, and to those kept in sent/.",
         discussion: """
-            Each pending segment that is dropped has a line in the ledger. Limits on sent/ delete only what was delivered.
+            Each pending segment that is dropped has a line in the ledger. Limits on sent/ delete only what was delivered. Of a spool with \
+            several destinations the limits hold for each of them by itself, or with --destination for that one alone.
 
             Example: ferry prune --max-spool-bytes 10GB --max-sent-age 7d
             """)
@@ -29,46 +30,52 @@ struct PruneCommand: ParsableCommand {
 
     func run() throws {
         let spool = try spoolOptions.open(.write)
-        let log = spoolOptions.log
-        let report: RetentionReport
-        do throws(FileError) {
-            report = try spool.retention.apply(retention.limits) { log.warn("\($0)") }
-        } catch {
-            throw CommandError(error)
-        }
-        let pruning = spool.sent.prune(RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now())
-        let sent = pruning.deleted
-        let problems = report.problems + pruning.problems
-        for problem in problems { log.warn("\(problem)") }
-        if report.isClockSettling || pruning.isClockSettling { log.warn(ClockJumpDetector.settling) }
-        if report.stillOver > .zero {
-            let reason =
-                report.problems.isEmpty
-                ? "the segments that could go are just being sent or written"
-                : "some of the segments that could go cannot be used"
-            log.warn("\(report.stillOver) over the limit remain: \(reason)")
-        }
-        if output.json {
-            struct Report: Encodable {
-                let expired: Int64
-                let expiredBytes: Int64
-                let evicted: Int64
-                let evictedBytes: Int64
-                let sentDeleted: Int64
-                let sentDeletedBytes: Int64
+        var done: [Pruned] = []
+        do throws(FileError) { done.append(try prune(spool, nil)) } catch { throw CommandError(error) }
+        // Without a name all destinations are meant, each with these limits, as those of an upload.
+        for name in try lanes(of: spool) {
+            do throws(FileError) {
+                let lane = try Spool.open(spool.lanes.path(of: name), access: .write)
+                for problem in try lane.housekeeping.recover().problems { spoolOptions.log.warn("\(name): \(problem)") }
+                done.append(try prune(lane, name))
+            } catch {
+                done.append(Pruned(name: name, problems: [error]))
             }
-            try StandardOutput.print(
-                Report(
-                    expired: report.expired.segments, expiredBytes: report.expired.bytes.bytes,
-                    evicted: report.evicted.segments, evictedBytes: report.evicted.bytes.bytes, sentDeleted: sent.segments,
-                    sentDeletedBytes: sent.bytes.bytes
-                ).jsonLine())
+        }
+        for one in done { for problem in one.problems { spoolOptions.log.warn("\(one.prefix)\(problem)") } }
+        if output.json {
+            try StandardOutput.print(PruneReport(done).jsonLine())
         } else if !spoolOptions.quiet {
-            try StandardOutput.print("expired \(counted(report.expired.segments, "segment")) (\(report.expired.bytes))")
-            try StandardOutput.print("evicted \(counted(report.evicted.segments, "segment")) (\(report.evicted.bytes))")
-            try StandardOutput.print("deleted \(counted(sent.segments, "delivered segment")) (\(sent.bytes))")
+            for one in done {
+                for (what, count, noun) in [
+                    ("expired", one.report.expired, "segment"), ("evicted", one.report.evicted, "segment"),
+                    ("deleted", one.sent, "delivered segment"),
+                ] { try StandardOutput.print("\(one.prefix)\(what) \(counted(count.segments, noun)) (\(count.bytes))") }
+            }
         }
         try StandardOutput.flush()
-        if let status = ExitStatus(problems) { throw status.code }
+        if let status = ExitStatus(done.flatMap(\.problems)) { throw status.code }
+    }
+
+    private func lanes(of spool: Spool) throws -> [LaneName] {
+        do throws(FileError) { return try spool.lanes.names() } catch { throw CommandError(error) }
+    }
+
+    private func prune(_ spool: Spool, _ name: LaneName?) throws(FileError) -> Pruned {
+        let log = spoolOptions.log
+        var done = Pruned(name: name)
+        done.report = try spool.retention.apply(retention.limits) { log.warn("\(done.prefix)\($0)") }
+        let pruning = spool.sent.prune(RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now())
+        done.sent = pruning.deleted
+        done.problems = done.report.problems + pruning.problems
+        if done.report.isClockSettling || pruning.isClockSettling { log.warn("\(done.prefix)\(ClockJumpDetector.settling)") }
+        if done.report.stillOver > .zero {
+            let reason =
+                done.report.problems.isEmpty
+                ? "the segments that could go are just being sent or written"
+                : "some of the segments that could go cannot be used"
+            log.warn("\(done.prefix)\(done.report.stillOver) over the limit remain: \(reason)")
+        }
+        return done
     }
 }

@@ -233,4 +233,26 @@ import Testing
         let status = try await ferry.run("status", "--spool", spool.path)
         #expect(status.output.contains("\n  to/hub, to/archive  "), "\(status.output)")
     }
+
+    @Test("Limits hold for each destination, and with its name for one alone") func prune() async throws {
+        let spool = try folder.spool()
+        let lanes = try ["hub", "archive"].map { name in
+            try spool.lanes.make(#require(LaneName(name)))
+            return try Spool.open(spool.lanes.path(of: #require(LaneName(name))), access: .write)
+        }
+        for lane in lanes {
+            for second in 0..<3 { try lane.put(Segments.gzip(Segments.noiseLines(2000)), as: Segments.name(second: second)) }
+        }
+        let limit = "\(try lanes[0].scan(sizes: true).segmentBytes.bytes - 100)B"
+        let one = try await ferry.run("prune", "--spool", spool.path, "--destination", "hub", "--max-spool-bytes", limit)
+        #expect(one.status == 0, "\(one.errors)")
+        #expect(one.output.contains("evicted 1 segment "), "\(one.output)")
+        #expect(try lanes.map { try $0.pending().count } == [2, 3])
+        let all = try await ferry.run("prune", "--spool", spool.path, "--max-spool-bytes", "1KB")
+        #expect(all.output.contains("\narchive: evicted 3 segments "), "\(all.output)")
+        #expect(all.output.contains("\nhub: evicted 2 segments "), "\(all.output)")
+        #expect(try lanes.map { try $0.pending().count } == [0, 0])
+        let json = try await ferry.run("prune", "--json", "--spool", spool.path, "--max-spool-bytes", "1KB")
+        #expect(json.output.contains("\"destinations\":[{"), "\(json.output)")
+    }
 }
