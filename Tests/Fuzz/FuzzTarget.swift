@@ -22,7 +22,7 @@ struct FuzzTarget: Sendable {
         tunnelAnswers, retryAfter, answers, receiverHeaders, machineLists, netlink, inotify, heldLocks, appCenter, jsonArray,
         measurement,
         trackerProperties, crashReports, buckets, storeAnswers, tables,
-        tableAnswers, folders, storeLists, otlp, collectorAnswers, elastic, loki, splunk,
+        tableAnswers, folders, storeLists, keyAnswers, otlp, collectorAnswers, elastic, loki, splunk,
     ]
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }

@@ -22,6 +22,7 @@ public struct DestinationLook: Sendable {
         } catch {
             throw .transport(error)
         }
+        if let reason = await template.kind.renewSecrets(at: .now()) { return .bad(reason.reason?.message ?? "no credentials") }
         let question = template.kind.question(at: url)
         do {
             let connection = try await connector.connect(to: url.origin, on: MultiThreadedEventLoopGroup.singleton.next())

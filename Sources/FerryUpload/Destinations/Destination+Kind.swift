@@ -3,7 +3,7 @@ extension Destination {
     func kind(_ body: BodyFormat) -> any DestinationKind {
         switch place {
         case .http, .file, .lanes: HTTPDestination(body: body)
-        case .s3(let location, let credentials): S3Destination(location, credentials)
+        case .s3(let location, let keys): S3Destination(location, keys)
         case .clickHouse(let location, let credentials): ClickHouseDestination(location, credentials)
         }
     }

@@ -7,7 +7,7 @@ public struct Destination: Sendable, CustomStringConvertible {
     /// The kinds of places, each with what its URL says.
     enum Place: Sendable {
         case http(DestinationURL)
-        case s3(S3Location, CredentialsSource<S3Credentials>)
+        case s3(S3Location, S3KeySource)
         case file(FileLocation)
         case lanes([Lane])
         case clickHouse(ClickHouseLocation, CredentialsSource<ClickHouseCredentials>)
@@ -25,7 +25,7 @@ public struct Destination: Sendable, CustomStringConvertible {
     public init(lanes: [Lane]) { place = .lanes(lanes) }
 
     /// Takes a bucket.
-    init(_ location: S3Location, _ credentials: CredentialsSource<S3Credentials>) { place = .s3(location, credentials) }
+    init(_ location: S3Location, _ keys: S3KeySource) { place = .s3(location, keys) }
 
     /// Takes the place that a URL names.
     ///
@@ -34,7 +34,8 @@ public struct Destination: Sendable, CustomStringConvertible {
     ///     `clickhouse://host/database.table`, `file:///mnt/share`.
     ///   - environment: The process's variables, which may hold credentials and more.
     ///   - credentialsFile: A file with credentials for kinds that need some; `nil`: where their own tools look.
-    /// - Throws: ``DestinationURLError`` for a URL that names no place, or credentials that are missing.
+    /// - Throws: ``DestinationURLError`` for a URL that names no place, or credentials that are missing. Where only EC2's instance metadata can have
+    ///   some, nothing is asked here.
     public init(
         _ text: String, environment: [String: String] = [:], credentialsFile: String? = nil
     ) throws(DestinationURLError) {
@@ -42,7 +43,7 @@ public struct Destination: Sendable, CustomStringConvertible {
         case "s3":
             place = .s3(
                 try S3Location(text, environment: environment),
-                try CredentialsSource(file: credentialsFile, environment: environment))
+                try S3KeySource(file: credentialsFile, environment: environment))
         case "clickhouse", "clickhouses":
             place = .clickHouse(
                 try ClickHouseLocation(text), try CredentialsSource(file: credentialsFile, environment: environment))
@@ -64,6 +65,12 @@ public struct Destination: Sendable, CustomStringConvertible {
         case "file": (try FileLocation(text).url, true)
         default: (try DestinationURL(text), false)
         }
+    }
+
+    /// What has to be asked for its credentials, for people; `nil` where they are here, or none are needed.
+    package var credentialsService: String? {
+        if case .s3(_, let keys) = place { return keys.served?.service.description }
+        return nil
     }
 
     /// Returns the folder that must be there, and be written to, for a URL; `nil` where it names none.

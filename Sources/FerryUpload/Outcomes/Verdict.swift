@@ -42,7 +42,7 @@ public enum Verdict: Equatable, Sendable {
         private static let longest = 1000
 
         /// Returns whether a kind says that there was no connection: no segment was tried.
-        static func isOfNoConnection(_ kind: String) -> Bool { kind == "connect" || kind == "proxy" || kind == noRoute }
+        static func isOfNoConnection(_ kind: String) -> Bool { ["connect", "proxy", noRoute, noKeys].contains(kind) }
 
         /// The kind of an answer that lets nothing in, whatever its status.
         static let access = "access"
@@ -52,6 +52,9 @@ public enum Verdict: Equatable, Sendable {
 
         /// The kind of what this machine lacks, not the destination.
         static let noRoute = "no-route"
+
+        /// The kind of what a service lacks that gives keys: nothing was asked of the destination.
+        static let noKeys = "no-keys"
 
         func with(_ hint: String) -> Reason { Reason(kind: kind, status: status, message: message + hint) }
     }

@@ -63,9 +63,9 @@ final class RequestHead: Sendable {
     }
 
     /// Reads the files with secrets, however they look from outside. Returns whether they say something new.
-    func readSecretsAgain() -> Bool {
+    func readSecretsAgain() async -> Bool {
         let changes = secretFiles.map { $0.readAgain() }
-        let isOtherwiseNew = kind.readSecretsAgain()
+        let isOtherwiseNew = await kind.readSecretsAgain()
         guard changes.contains(.new) else { return isOtherwiseNew }
         renewFields()
         return true

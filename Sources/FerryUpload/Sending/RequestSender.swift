@@ -41,9 +41,10 @@ struct RequestSender: ~Copyable {
 
     private mutating func deliver(_ outgoing: OutgoingRequest, _ trace: inout RequestTrace) async -> Verdict {
         if let direct = template.direct { return await direct.deliver(outgoing, connector.pace, &trace) }
+        if let reason = await template.kind.renewSecrets(at: now()) { return reason }
         let verdict = await follow(outgoing, &trace)
         // The token may have been mended since it was read.
-        guard case .misconfigured(let reason) = verdict, reason.isAboutAccess, template.readSecretsAgain() else {
+        guard case .misconfigured(let reason) = verdict, reason.isAboutAccess, await template.readSecretsAgain() else {
             return verdict
         }
         return await follow(outgoing, &trace)

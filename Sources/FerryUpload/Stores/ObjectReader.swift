@@ -5,18 +5,17 @@ import NIOCore
 /// Reads a store: one request after the other, over one connection, which is opened when needed.
 package struct ObjectReader: ~Copyable {
     private let location: S3Location
-    private let credentials: CredentialsSource<S3Credentials>
+    private let keys: S3KeySource
     private let kind: S3Destination
     private let connector: Connector
     private let eventLoop: any EventLoop
     private var open: HTTPConnection?
 
     init(
-        _ location: S3Location, _ credentials: CredentialsSource<S3Credentials>, _ kind: S3Destination, _ connector: Connector,
-        _ eventLoop: any EventLoop
+        _ location: S3Location, _ keys: S3KeySource, _ kind: S3Destination, _ connector: Connector, _ eventLoop: any EventLoop
     ) {
         self.location = location
-        self.credentials = credentials
+        self.keys = keys
         self.kind = kind
         self.connector = connector
         self.eventLoop = eventLoop
@@ -152,7 +151,8 @@ package struct ObjectReader: ~Copyable {
     private mutating func answer(
         _ method: String, _ target: String, _ fields: [(name: String, value: String)] = []
     ) async throws(ObjectStoreError) -> Answer {
-        _ = credentials.follow(at: .now)
+        _ = keys.follow(at: .now)
+        if let reason = await keys.renew(at: .now()) { throw ObjectStoreError(reason, of: location.description) }
         var step = DeliveryStep(method: method, carriesBody: false)
         while true {
             let request = StepRequest(
@@ -168,7 +168,7 @@ package struct ObjectReader: ~Copyable {
             var trace = RequestTrace()
             if case .ask = kind.meaning(of: answer, to: request, &trace) {
                 step.number += 1
-            } else if answer.status == 403 || answer.status == 400, credentials.readAgain() {
+            } else if answer.status == 403 || answer.status == 400, await keys.readAgain() {
                 step.number += 1
             } else {
                 return answer

@@ -9,7 +9,7 @@ package final class ObjectStore: Sendable {
     /// What logs and messages show, without secrets.
     package let description: String
     private let location: S3Location
-    private let credentials: CredentialsSource<S3Credentials>
+    private let keys: S3KeySource
     private let connector: Connector
     private let named: (template: RequestHead, lines: StoreLines)
     private let keyed: (template: RequestHead, lines: StoreLines)
@@ -36,15 +36,15 @@ package final class ObjectStore: Sendable {
         transport.proxies = try ProxySettings(environment: environment)
         // A sender waits for its answer for 30 s as a rule, and before that for a connection of its own here.
         transport.idleTimeout = min(transport.idleTimeout, Self.patience)
-        let credentials: CredentialsSource<S3Credentials> = try CredentialsSource(file: credentialsFile, environment: environment)
+        let keys = try S3KeySource(file: credentialsFile, environment: environment)
         let location = try S3Location(text, environment: environment, names: "{day}/{segment}")
         let connector = try Connector(options: transport, home: location.url.origin)
         self.location = location
-        self.credentials = credentials
+        self.keys = keys
         self.connector = connector
         description = location.description
         func lines(_ location: S3Location) -> (template: RequestHead, lines: StoreLines) {
-            let template = RequestHead(UploadOptions(destination: Destination(location, credentials)))
+            let template = RequestHead(UploadOptions(destination: Destination(location, keys)))
             let lines = StoreLines(most: Self.mostConnections) {
                 StoreLine(
                     RequestSender(
@@ -70,6 +70,11 @@ package final class ObjectStore: Sendable {
         return begin + Self.keyedNames.replacing("{key}", with: DestinationURL.shortened(key))
     }
 
+    /// Looks for credentials where a question to EC2's instance metadata tells whether there are some.
+    ///
+    /// - Throws: ``DestinationURLError`` where there are none, within about a second.
+    package func findCredentials() async throws(DestinationURLError) { try await keys.find() }
+
     /// Puts a segment, unless an object of its name is there.
     ///
     /// - Parameter onNotice: Called with what a person should hear, in any case.
@@ -90,8 +95,7 @@ package final class ObjectStore: Sendable {
     /// Reads what is in it.
     package func reader() -> ObjectReader {
         ObjectReader(
-            location, credentials, S3Destination(location, credentials), connector,
-            MultiThreadedEventLoopGroup.singleton.next())
+            location, keys, S3Destination(location, keys), connector, MultiThreadedEventLoopGroup.singleton.next())
     }
 }
 

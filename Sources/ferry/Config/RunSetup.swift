@@ -69,6 +69,14 @@ struct RunSetup {
         logsJSON = values.text("log-format") == "json"
     }
 
+    /// Looks for credentials where a question tells whether there are some.
+    ///
+    /// - Throws: ``CommandError`` where there are none.
+    func requireCredentials() async throws {
+        if destinations.isEmpty { try await options.upload.requireCredentials() }
+        for one in destinations { try await one.options.upload.requireCredentials(of: "destinations.\(one.lane.name): ") }
+    }
+
     private static let atOnce = SchedulePolicy(interval: .seconds(60), events: 1)
 
     /// Does something; what fails is the configuration's, of a destination where one is named.

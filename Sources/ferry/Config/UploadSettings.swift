@@ -89,3 +89,17 @@ struct UploadSettings {
         return options
     }
 }
+
+extension UploadOptions {
+    /// Looks for credentials where a question tells whether there are some.
+    ///
+    /// - Parameter name: What a message begins with.
+    /// - Throws: ``CommandError`` where there are none.
+    func requireCredentials(of name: String = "") async throws {
+        do throws(DestinationURLError) {
+            try await destination.findCredentials()
+        } catch {
+            throw CommandError(.badConfiguration, name + error.description)
+        }
+    }
+}

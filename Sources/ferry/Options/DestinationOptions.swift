@@ -33,8 +33,9 @@ struct DestinationOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            For s3://, the keys as in ~/.aws/credentials; without: AWS_ACCESS_KEY_ID, or that file. For clickhouse://, lines 'user = …' and \
-            'password = …'; without: CLICKHOUSE_USER, CLICKHOUSE_PASSWORD. Read again when it changes.
+            For s3://, the keys as in ~/.aws/credentials; without: AWS_ACCESS_KEY_ID, that file, the container's or the EC2 instance's \
+            role. For clickhouse://, lines 'user = …' and 'password = …'; without: CLICKHOUSE_USER, CLICKHOUSE_PASSWORD. Read again \
+            when it changes.
             """,
             valueName: "file"))
     var credentialsFile: String?

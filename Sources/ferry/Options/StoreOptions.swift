@@ -6,7 +6,8 @@ import FoundationEssentials
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "For s3://, the keys as in ~/.aws/credentials. Without: AWS_ACCESS_KEY_ID, or that file.", valueName: "file"))
+            "For s3://, the keys as in ~/.aws/credentials. Without: AWS_ACCESS_KEY_ID, that file, the container's or the EC2 instance's role.",
+            valueName: "file"))
     var credentialsFile: String?
 
     @Option(help: ArgumentHelp("For s3://, certificates to trust instead of the system's (PEM).", valueName: "file"))
@@ -14,16 +15,20 @@ struct StoreOptions: ParsableArguments {
 
     var isEmpty: Bool { credentialsFile == nil && ca == nil }
 
-    /// Takes the store that a URL names.
-    func store(_ url: String) throws -> ObjectStore { try Self.store(url, credentialsFile: credentialsFile, ca: ca) }
+    /// Takes the store that a URL names, and looks for its credentials.
+    func store(_ url: String) async throws -> ObjectStore {
+        try await Self.store(url, credentialsFile: credentialsFile, ca: ca)
+    }
 
     /// Does the same for a command that has these options for its destination.
-    static func store(_ url: String, credentialsFile: String?, ca: String?) throws -> ObjectStore {
+    static func store(_ url: String, credentialsFile: String?, ca: String?) async throws -> ObjectStore {
         var transport = TransportOptions()
         transport.certificateAuthority = ca
         do {
-            return try ObjectStore(
+            let store = try ObjectStore(
                 url, environment: ProcessInfo.processInfo.environment, credentialsFile: credentialsFile, transport: transport)
+            try await store.findCredentials()
+            return store
         } catch let error as DestinationURLError {
             throw CommandError(.badConfiguration, error.description)
         } catch let error as TransportSetupError {

@@ -170,7 +170,13 @@ struct RunService {
                         return .failure(error as? CommandError ?? CommandError(.badConfiguration, "\(error)"))
                     }
                 }
-                return result.map { .read($0) } ?? .other
+                guard case .success(let setup)? = result else { return result.map { .read($0) } ?? .other }
+                do {
+                    try await setup.requireCredentials()
+                } catch {
+                    return .read(.failure(error as? CommandError ?? CommandError(.badConfiguration, "\(error)")))
+                }
+                return .read(.success(setup))
             }
         case .stop:
             runners.stop()

@@ -52,4 +52,25 @@ extension FuzzTarget {
         try expect(listing.next != "", "the next page can be asked for")
         try expect(listing.flawed >= 0 && listing.objects.count <= bytes.count / 20, "an entry comes of its bytes")
     }
+
+    /// What an instance's metadata answer, apart by zero bytes: a token, a role, keys.
+    static let keyAnswers = FuzzTarget("key-answers", longest: 600) { bytes in
+        guard let service = try? KeyService(environment: [:]) else { return }
+        var dialogue = KeyDialogue(service)
+        for body in bytes.split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false) {
+            let keys: TemporaryKeys?
+            do throws(KeyServiceError) {
+                keys = try dialogue.take(Answer(status: 200, headers: [:], body: Array(body)))
+            } catch {
+                return
+            }
+            let question = dialogue.question
+            try expect(question.target.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f }, "a target is visible ASCII")
+            try expect(question.target.hasPrefix("/latest/meta-data/iam/security-credentials/"), "only keys are asked for")
+            try expect(!question.target.split(separator: "/").contains(".."), "a role leads nowhere else")
+            let areFields = question.fields.values.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f } }
+            try expect(areFields, "a token is one line")
+            if let keys { try expect(keys.credentials.areVisible, "keys can stand in a field") }
+        }
+    }
 }

@@ -71,5 +71,5 @@ final class ClickHouseDestination: DestinationKind {
 
     func followSecrets(at now: ContinuousClock.Instant) -> String? { credentials.follow(at: now) }
 
-    func readSecretsAgain() -> Bool { credentials.readAgain() }
+    func readSecretsAgain() async -> Bool { credentials.readAgain() }
 }

@@ -32,11 +32,16 @@ protocol DestinationKind: Sendable {
     /// Returns whether a redirect may lead there. What lets a request in goes along.
     func mayFollow(to origin: Origin) -> Bool
 
+    /// Asks for secrets that end, where none are here that will do.
+    ///
+    /// - Returns: Why nothing can be sent now.
+    func renewSecrets(at time: Timestamp) async -> Verdict?
+
     /// Looks whether secrets have changed; returns what a person should hear.
     func followSecrets(at now: ContinuousClock.Instant) -> String?
 
     /// Reads secrets again, however they look from outside. Returns whether they say something new.
-    func readSecretsAgain() -> Bool
+    func readSecretsAgain() async -> Bool
 
     /// Returns a request that changes nothing, and tells how the destination is.
     func question(at url: DestinationURL) -> CheckQuestion
@@ -52,8 +57,9 @@ extension DestinationKind {
     var signsBody: Bool { false }
     func target(_ target: String, of outgoing: OutgoingRequest, at time: Timestamp) -> String { target }
     func mayFollow(to origin: Origin) -> Bool { true }
+    func renewSecrets(at time: Timestamp) async -> Verdict? { nil }
     func followSecrets(at now: ContinuousClock.Instant) -> String? { nil }
-    func readSecretsAgain() -> Bool { false }
+    func readSecretsAgain() async -> Bool { false }
     func question(at url: DestinationURL) -> CheckQuestion {
         CheckQuestion(method: "HEAD", target: url.target { "\($0.rawValue)" })
     }

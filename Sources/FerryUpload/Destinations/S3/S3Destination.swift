@@ -8,13 +8,13 @@ import Synchronization
 /// No SDK of AWS's resolves here: its requests are made and signed by hand.
 final class S3Destination: DestinationKind {
     private let location: S3Location
-    private let credentials: CredentialsSource<S3Credentials>
+    private let keys: S3KeySource
     /// How much the store's clock is ahead of this machine's, as far as an answer has told.
     private let clockAhead = Mutex(Duration.zero)
 
-    init(_ location: S3Location, _ credentials: CredentialsSource<S3Credentials>) {
+    init(_ location: S3Location, _ keys: S3KeySource) {
         self.location = location
-        self.credentials = credentials
+        self.keys = keys
     }
 
     var signsBody: Bool { true }
@@ -26,7 +26,7 @@ final class S3Destination: DestinationKind {
 
     func fields(of request: StepRequest) -> [(name: String, value: String)] {
         let time = request.time + clockAhead.withLock { $0 }
-        let credentials = credentials.value
+        let credentials = keys.value
         var signed: [(name: String, value: String)] = [("x-amz-date", RequestSignature.date(time))]
         var others: [(name: String, value: String)] = []
         if let token = credentials.sessionToken { signed.append(("x-amz-security-token", token)) }
@@ -64,7 +64,7 @@ final class S3Destination: DestinationKind {
     }
 
     func fields(of question: CheckQuestion, to origin: Origin, at time: Timestamp) -> [(name: String, value: String)] {
-        let credentials = credentials.value
+        let credentials = keys.value
         var fields: [(name: String, value: String)] = [
             ("x-amz-date", RequestSignature.date(time)), ("x-amz-content-sha256", RequestSignature.emptyPayload),
         ]
@@ -122,9 +122,9 @@ final class S3Destination: DestinationKind {
         }
     }
 
-    func followSecrets(at now: ContinuousClock.Instant) -> String? {
-        credentials.follow(at: now)
-    }
+    func renewSecrets(at time: Timestamp) async -> Verdict? { await keys.renew(at: time) }
+
+    func followSecrets(at now: ContinuousClock.Instant) -> String? { keys.follow(at: now) }
 
     /// To the endpoint itself, and within AWS, which sends so to a new bucket's region. A token would go along.
     func mayFollow(to origin: Origin) -> Bool {
@@ -133,5 +133,5 @@ final class S3Destination: DestinationKind {
         return origin.isSecure && [host, own].allSatisfy { $0.lowercased().hasSuffix(".amazonaws.com") }
     }
 
-    func readSecretsAgain() -> Bool { credentials.readAgain() }
+    func readSecretsAgain() async -> Bool { await keys.readAgain() }
 }

@@ -35,7 +35,7 @@ struct CatCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let url = selection.segments.first, ObjectStore.isURL(url) {
-            let inspection = StoreInspection(store: try storeOptions.store(url), log: spoolOptions.log)
+            let inspection = StoreInspection(store: try await storeOptions.store(url), log: spoolOptions.log)
             return try await inspection.print(where: selection.matches)
         }
         let spool = try spoolOptions.openForReading()

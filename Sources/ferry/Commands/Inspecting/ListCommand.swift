@@ -36,7 +36,7 @@ struct ListCommand: AsyncParsableCommand {
 
     func run() async throws {
         if let store {
-            let inspection = StoreInspection(store: try storeOptions.store(store), log: spoolOptions.log)
+            let inspection = StoreInspection(store: try await storeOptions.store(store), log: spoolOptions.log)
             return try await inspection.list(most: limit, isJSON: output.json)
         }
         let spool = try spoolOptions.openForReading()

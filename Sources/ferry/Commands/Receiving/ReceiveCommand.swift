@@ -177,7 +177,7 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     private func place() async throws -> ReceiverLoop.Place {
         if let store {
-            let store = try storeOptions.store(store)
+            let store = try await storeOptions.store(store)
             try await check(store)
             let environment = ProcessInfo.processInfo.environment
             return .store(store, scratch: scratch ?? environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp")

@@ -23,16 +23,30 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         let setup = try config.setup(isCheck: true)
         for name in setup.formerNames { Log(isQuiet: false).warn("\(name)") }
         try StandardOutput.print("the configuration is good")
+        if !online { try printServices(setup) }
         let isBad = online ? try await look(setup) : false
         try StandardOutput.flush()
         if isBad { throw ExitStatus.misconfigured.code }
     }
 
+    private func all(of setup: RunSetup) -> [(name: String, options: UploadOptions)] {
+        let one = setup.destinations.isEmpty ? [("", setup.options.upload)] : []
+        return one + setup.destinations.map { ("\($0.lane.name): ", $0.options.upload) }
+    }
+
+    /// Tells of credentials that only a question can find.
+    private func printServices(_ setup: RunSetup) throws {
+        for (name, options) in all(of: setup) {
+            guard let service = options.destination.credentialsService else { continue }
+            try StandardOutput.print(
+                "\(name)\(options.destination): its keys are asked of \(service); --online looks whether there are some")
+        }
+    }
+
     /// Looks at the destinations. Returns whether one is not as it must be.
     private func look(_ setup: RunSetup) async throws -> Bool {
         var isBad = false
-        let one = setup.destinations.isEmpty ? [("", setup.options.upload)] : []
-        for (name, options) in one + setup.destinations.map({ ("\($0.lane.name): ", $0.options.upload) }) {
+        for (name, options) in all(of: setup) {
             let check = try await DestinationLook(options).run()
             let place = "\(name)\(options.destination)"
             switch check {

@@ -75,8 +75,12 @@ struct ReplayCommand: AsyncParsableCommand {
 
     private var storeURLs: [String] { paths.filter(ObjectStore.isURL) }
 
-    private func stores() throws -> [ObjectStore] {
-        try storeURLs.map { try StoreOptions.store($0, credentialsFile: destination.credentialsFile, ca: destination.ca) }
+    private func stores() async throws -> [ObjectStore] {
+        var stores: [ObjectStore] = []
+        for url in storeURLs {
+            stores.append(try await StoreOptions.store(url, credentialsFile: destination.credentialsFile, ca: destination.ca))
+        }
+        return stores
     }
 
     /// - Parameter objects: The folder with what is copied out of object stores.
@@ -116,7 +120,8 @@ struct ReplayCommand: AsyncParsableCommand {
         do throws(FileError) { try replay.requirePaths() } catch {
             throw CommandError(.localFailure, "\(error); nothing is replayed")
         }
-        for store in try stores() {
+        try await options(nil).upload.requireCredentials()
+        for store in try await stores() {
             var reader = store.reader()
             do throws(ObjectStoreError) { try await reader.check(store.namesBegin) } catch { throw CommandError(error) }
         }
@@ -147,7 +152,7 @@ struct ReplayCommand: AsyncParsableCommand {
     private func go(_ run: ReplayRun, isResumed: Bool = false) async throws {
         let log = Log(isQuiet: quiet)
         let progress = Progress(isShown: !quiet && !output.json, log: log)
-        let stores = try stores()
+        let stores = try await stores()
         let objects = stores.isEmpty ? nil : ReplayedObjects(stores, selection, in: run.spool.path)
         let replay = try makeReplay(of: objects, isResumed: isResumed) { progress.show($0) }
         let (report, missing): (ReplayReport, Int64)

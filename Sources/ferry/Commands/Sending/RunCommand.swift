@@ -27,6 +27,7 @@ struct RunCommand: AsyncParsableCommand {
         Log.writesJSON = setup.logsJSON
         let log = Log(isQuiet: quiet)
         for name in setup.formerNames { log.warn("\(name)") }
+        try await setup.requireCredentials()
         let service = try RunService(config: config, log: log)
         let number = try await service.run(setup)
         if number == SIGINT { throw ExitStatus.interrupted.code }

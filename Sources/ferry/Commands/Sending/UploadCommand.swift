@@ -110,6 +110,7 @@ struct UploadCommand: AsyncParsableCommand {
             return try DryRunOutput(isJSON: output.json, log: spoolOptions.log).print(try spoolOptions.openForReading(), options)
         }
 
+        try await options.requireCredentials()
         try DescriptorLimit.require(eventLoops: System.coreCount, uploads: parallel)
         let (spool, unfinished) = try spoolOptions.openRecovered(.write)
         let progress = Progress(isShown: !spoolOptions.quiet && !output.json, log: spoolOptions.log)
@@ -156,6 +157,7 @@ extension UploadCommand {
                 (Lane(one.name), try settings(to: one.url).options(environment: environment))
             }, isJSON: output.json, isQuiet: spoolOptions.quiet, log: spoolOptions.log)
         if dryRun { return try uploads.printDue(in: try spoolOptions.openForReading()) }
+        for destination in uploads.destinations { try await destination.options.requireCredentials() }
         try DescriptorLimit.require(eventLoops: System.coreCount, uploads: parallel * destination.several.count)
         let (spool, unfinished) = try spoolOptions.openRecovered(.write)
         let status = try await uploads.run(spool, unfinished)
