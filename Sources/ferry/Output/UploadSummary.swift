@@ -27,8 +27,12 @@ struct UploadSummary {
         report.unfinished.map(\.error) + report.unusableReasons + report.retention.problems
     }
 
-    /// What a person must mend, or should know of.
-    var problem: String? {
+    /// Returns what a person must mend, or should know of.
+    ///
+    /// - Parameter isQuiet: Whether only what a person must mend counts, and not what a later call mends: a network that is away.
+    func problem(isQuiet: Bool) -> String? { isQuiet && status == .remaining ? nil : problem }
+
+    private var problem: String? {
         switch report.stopReason {
         case .misconfigured(let reason): "\(destination): \(reason.message). Everything is kept; nothing more was tried"
         case .unavailable(let reason, _): "\(destination): \(reason.message). Everything is kept, \(nextTry)"

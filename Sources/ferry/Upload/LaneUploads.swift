@@ -108,7 +108,7 @@ struct LaneUploads: Sendable {
             }
             for line in lines { try? StandardOutput.print(name + line) }
         }
-        if let problem = summary.problem { log.error(name + problem) }
+        if let problem = summary.problem(isQuiet: isQuiet) { log.error(name + problem) }
         return summary.status
     }
 

@@ -12,7 +12,12 @@ struct UploadCommand: AsyncParsableCommand {
             Segments leave by priority, then time. What fails is kept with its retry state; a later call, from cron or by hand, \
             goes on. Proxies come from HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 
+            With --quiet it says nothing of what a later call mends (75), so that cron mails only what a person must mend.
+
             Example: ferry upload --spool /var/spool/ferry --to https://hub.example/v1/segments --token-file /etc/ferry/token
+
+            Every five minutes, in a file of /etc/cron.d: */5 * * * * ferry /usr/bin/ferry upload --quiet --spool /var/spool/ferry --to \
+            https://hub.example/v1/segments --token-file /etc/ferry/token
 
             Exit status: 0 nothing left that is due, 75 some remain and will be retried, 77 the destination is misconfigured, \
             65 some were rejected, 73 the disk is full, 74 something could not be read or written, 130 interrupted.
@@ -140,7 +145,7 @@ struct UploadCommand: AsyncParsableCommand {
             try summary.text.forEach(StandardOutput.print)
         }
         try StandardOutput.flush()
-        if let problem = summary.problem { spoolOptions.log.error(problem) }
+        if let problem = summary.problem(isQuiet: spoolOptions.quiet) { spoolOptions.log.error(problem) }
         if summary.status != .done { throw summary.status.code }
     }
 }
