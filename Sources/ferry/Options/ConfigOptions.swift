@@ -32,9 +32,12 @@ struct ConfigOptions: ParsableArguments {
     @Option(help: "text or json.")
     var logFormat: String?
 
-    /// - Parameter destination: The one of several whose settings are asked for.
-    func configuration(_ destination: LaneName? = nil) -> RunConfiguration {
-        let environment = ProcessInfo.processInfo.environment
+    /// - Parameters:
+    ///   - destination: The one of several whose settings are asked for.
+    ///   - environment: Where settings and the configuration's path may stand.
+    func configuration(
+        _ destination: LaneName? = nil, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> RunConfiguration {
         var flags = settings
         if !spool.isEmpty { flags.append("spools=" + spool.joined(separator: ",")) }
         let several = to.count > 1 || to.contains { NamedURL($0).name != nil }

@@ -203,7 +203,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     }
 
     /// Throws unless a receiver that listens beyond this machine knows its senders, and does not let others read the tokens.
-    private func requireSecurity(_ address: ListenAddress) throws {
+    func requireSecurity(_ address: ListenAddress) throws {
         guard !insecure else { return }
         if let metrics, let place = ListenAddress(parsing: metrics), !place.isOfThisMachine {
             throw CommandError(
@@ -222,7 +222,8 @@ struct ReceiveCommand: AsyncParsableCommand {
         )
     }
 
-    private func address() throws -> ListenAddress {
+    /// Returns where it listens.
+    func address() throws -> ListenAddress {
         guard let address = ListenAddress(parsing: listen) else {
             throw ValidationError("--listen '\(listen)' must be like 127.0.0.1:8787 or [::1]:8787")
         }

@@ -6,7 +6,20 @@ import Glibc
 struct ServiceInstallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "install", abstract: "Write the units where systemd finds them; what is there already stays.",
-        discussion: "Example: sudo ferry service install --config /etc/ferry/ferry.yaml --user ferry")
+        discussion: """
+            What the units call is checked first: options, configuration, files, user and times. Paths become absolute. What an \
+            administrator adds belongs into a drop-in (systemctl edit), which stays when the units are written again.
+
+            Example: sudo ferry service install --config /etc/ferry/ferry.yaml --user ferry
+
+            By a timer: sudo ferry service install --role upload --to https://hub.example/v1/segments --token-file /etc/ferry/token
+
+            A hub: sudo ferry service install --role receive --machines /var/lib/ferry/hub --listen 0.0.0.0:8787 --tls-cert \
+            /etc/ferry/hub.pem --tls-key /etc/ferry/hub.key
+
+            Exit status: 0 the units are written, 64 the options are wrong, 74 a unit could not be written or differs, 78 what the units \
+            are to call could not do its work; nothing is written then.
+            """)
 
     @OptionGroup var unit: UnitOptions
 
@@ -18,15 +31,17 @@ struct ServiceInstallCommand: ParsableCommand {
 
     func run() throws {
         let log = Log(isQuiet: false)
-        let units = unit.units()
+        let plan = try unit.plan(log)
+        for warning in plan.warnings { log.warn(warning) }
+        guard plan.problems.isEmpty else { throw CommandError(.badConfiguration, plan.problems) }
         do throws(FileError) {
             let folder = try Directory.open(directory)
-            for (name, text) in units where !force {
+            for (name, text) in plan.units where !force {
                 if let there = try folder.contents(of: name), there != Array(text.utf8) {
                     throw FileError("replace (--force does)", "\(directory)/\(name)", code: EEXIST)
                 }
             }
-            for (name, text) in units {
+            for (name, text) in plan.units {
                 try folder.replace(name, with: Array(text.utf8), durable: true)
                 // systemd warns of units that others cannot read.
                 guard chmod("\(directory)/\(name)", 0o644) == 0 else {
@@ -37,7 +52,7 @@ struct ServiceInstallCommand: ParsableCommand {
         } catch {
             throw CommandError(.localFailure, error.description)
         }
-        let last = units.last?.name ?? ""
+        let last = plan.units.last?.name ?? ""
         log.note("now: systemctl daemon-reload && systemctl enable --now \(last)")
     }
 }

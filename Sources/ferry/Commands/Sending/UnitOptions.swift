@@ -1,62 +1,53 @@
 import ArgumentParser
-import FerrySpool
-import FerryUpload
-import Glibc
 
 /// What the units are made for.
 struct UnitOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The configuration that ferry run reads.", valueName: "file"))
-    var config = "/etc/ferry/ferry.yaml"
+    @Option(
+        help: ArgumentHelp(
+            "What they do: ferry run, ferry upload by a timer, or ferry receive. (default: run)", valueName: "role"))
+    var role: ServiceRole?
 
-    @Option(help: ArgumentHelp("The user that it runs as.", valueName: "name"))
-    var user = "root"
-
-    @Flag(help: "Units that call `ferry upload` by a timer, instead of `ferry run`: a service and its timer.")
+    @Flag(help: .hidden)
     var timer = false
 
-    @Option(help: ArgumentHelp("How often the timer calls, as OnCalendar has it.", valueName: "calendar"))
-    var every = "*:0/5"
+    @Option(
+        help: ArgumentHelp("The user that it runs as.", discussion: "Default: the owner of the first spool.", valueName: "name"))
+    var user: String?
 
-    @Option(help: ArgumentHelp("The spool of the timer's ferry upload.", valueName: "dir"))
-    var spool = "/var/spool/ferry"
+    @Option(
+        help: ArgumentHelp(
+            "With --role upload: how often, as systemd's OnCalendar has it. (default: *:0/5)", valueName: "calendar"))
+    var every: String?
 
-    @Option(help: ArgumentHelp("Where the timer's ferry upload sends.", valueName: "url"))
-    var to = "https://hub.example/v1/segments"
+    @Argument(
+        parsing: .allUnrecognized,
+        help: ArgumentHelp(
+            "All options of the role's command, like --config, --spool, --to, --token-file, --ca, --bandwidth, --listen or --quiet.",
+            discussion: """
+                Without --config and --spool ferry run reads /etc/ferry/ferry.yaml; without --spool ferry upload sends from \
+                /var/spool/ferry.
+                """,
+            valueName: "options"))
+    var words: [String] = []
 
     func validate() throws {
-        for text in [config, user, every, spool, to] where text.contains(where: \.isNewline) {
-            throw ValidationError("'\(text)' must be one line")
+        if timer, let role, role != .upload { throw ValidationError("--timer is --role upload now: give one of them") }
+        guard every == nil || effectiveRole == .upload else { throw ValidationError("--every goes with --role upload") }
+        for (option, text) in [("--user", user), ("--every", every)] {
+            guard let text else { continue }
+            guard !text.isEmpty, !text.contains(where: \.isNewline) else {
+                throw ValidationError("\(option) '\(text)' must be one line")
+            }
         }
-        guard !user.isEmpty, !user.contains(" ") else { throw ValidationError("--user '\(user)' is no user's name") }
-        for (flag, path) in [("--config", config), ("--spool", spool)] where !path.hasPrefix("/") {
-            throw ValidationError("\(flag) '\(path)' must begin with /: systemd starts units elsewhere")
-        }
-        do throws(DestinationURLError) { _ = try Destination.check(to) } catch { throw ValidationError("--to: \(error)") }
+        if let user, user.contains(where: \.isWhitespace) { throw ValidationError("--user '\(user)' is no user's name") }
+        for word in words where word.contains(where: \.isNewline) { throw ValidationError("'\(word)' must be one line") }
     }
 
-    /// Returns the units' file names and texts.
-    func units() -> [(name: String, text: String)] {
-        let program = SystemdUnits.program
-        guard timer else {
-            return [("ferry.service", SystemdUnits.service(program: program, config: config, user: user, writable: writable))]
-        }
-        return [
-            (
-                "ferry-upload.service",
-                SystemdUnits.upload(
-                    program: program, spool: spool, to: to, user: user, writable: [spool] + folder(of: to))
-            ),
-            ("ferry-upload.timer", SystemdUnits.timer(every: every)),
-        ]
-    }
+    var effectiveRole: ServiceRole { role ?? (timer ? .upload : .run) }
 
-    /// The folders that the configuration sends from, and one that it sends to, if it can be read already.
-    private var writable: [String] {
-        let configuration = RunConfiguration(flags: [], path: access(config, R_OK) == 0 ? config : nil, environment: [:])
-        let folders = (configuration.values["spools"]?.texts ?? []).map { $0.hasSuffix("/*") ? String($0.dropLast(2)) : $0 }
-        let target = (configuration.values["to"]?.texts.first).map(folder) ?? []
-        return (folders.isEmpty ? ["/var/spool/ferry"] : folders) + target
+    /// Returns the units, and what keeps them from their work. Of a former name it is told what it is now.
+    func plan(_ log: Log) throws -> UnitPlan {
+        if timer { log.warn("--timer is --role upload now; the old name still works") }
+        return try UnitPlan(effectiveRole, words, user: user, every: every ?? "*:0/5")
     }
-
-    private func folder(of destination: String) -> [String] { Destination.folder(of: destination).map { [$0] } ?? [] }
 }

@@ -183,8 +183,8 @@ struct WordsTests {
                 folder("no"),
             ],
             78, ["cannot open \(folder("no")): No such file or directory"])
-        for wrong in [["--user", "a b"], ["--config", "c.yaml"], ["--to", "not a url"]] {
-            try await expect(["service", "print", "--timer"] + wrong, 64, [wrong[0]])
+        for wrong in [["--user", "a b"], ["--every", ""], ["--to", "not a url"], ["--quit", "--to", "http://h/"]] {
+            try await expect(["service", "print", "--role", "upload"] + wrong, 64, [wrong[0]])
         }
         #expect(!FileManager.default.fileExists(atPath: folder(".key")))
     }

@@ -389,24 +389,6 @@ struct RunTests {
         await hub.stop()
     }
 
-    @Test("The units are sound by systemd's own check, and an installed one is not overwritten", .needs("systemd-analyze"))
-    func units() async throws {
-        let analyze = try #require(Program.find("systemd-analyze"))
-        try FileManager.default.createDirectory(atPath: folder("units"), withIntermediateDirectories: true)
-        for more in [[], ["--timer"]] {
-            let installed = try await ferry.start(["service", "install", "--directory", folder("units")] + more).end()
-            #expect(installed.status == 0, "\(installed.errors)")
-        }
-        for unit in ["ferry.service", "ferry-upload.service", "ferry-upload.timer"] {
-            let check = try await Program(analyze).run("verify", folder("units/\(unit)"))
-            #expect(check.status == 0, "\(check.errors)")
-            #expect(!check.errors.contains(unit), "\(check.errors)")
-        }
-        let again = try await ferry.run("service", "install", "--directory", folder("units"), "--user", "somebody")
-        #expect(again.status == 74)
-        #expect(again.errors.contains("--force"))
-    }
-
     @Test("While disabled, writers store nothing, say so, and what was stored stays; status tells")
     func disabled() async throws {
         try await write("spool", "{\"n\":1}")
