@@ -1,0 +1,44 @@
+import FerrySpool
+import FerryUpload
+
+/// What was seen of a spool at one moment, as far as it decides whether all is well there.
+struct SpoolFacts: Sendable {
+    /// The path of the spool.
+    let spool: String
+    /// The destination among several; `nil`: the spool itself.
+    var lane: LaneName?
+    /// What a person told it.
+    var control = SpoolControl()
+    /// Why it, or something in it, cannot be read.
+    var problem: String?
+    /// How many segments are pending.
+    var pending: Int64 = 0
+    /// The bytes of all pending segments.
+    var bytes = ByteCount.zero
+    /// When the oldest pending segment was opened.
+    var oldest: Timestamp?
+    /// When the newest segment was opened, pending or sent.
+    var last: Timestamp?
+    /// How many pending segments missed their deadline.
+    var late: Int64 = 0
+    /// Whether it has been silent for longer than usual.
+    var isSilent = false
+    /// Why nothing is sent from it now.
+    var standstill: Standstill?
+    /// How the destination failed that counts, when it does not work.
+    var failure: RetryState?
+    /// How many segments lie in `rejected/`.
+    var rejected: Int64 = 0
+    /// Why the first of them was rejected, as far as that is known.
+    var rejection: RejectionReason?
+    /// What went out by hand, and whose receipt has not come.
+    var travelling: [TravellingBundle] = []
+    /// Files that are no segments.
+    var others = OtherFiles()
+
+    /// Creates the facts of a spool in which nothing was seen.
+    init(_ spool: String, lane: LaneName? = nil) {
+        self.spool = spool
+        self.lane = lane
+    }
+}
