@@ -4,6 +4,8 @@ import FerrySpool
 struct CircuitBreaker: Sendable {
     /// Names the destination in files.
     let id: String
+    /// What its file shows of it, without secrets.
+    private let destination: String
     private let backOff: BackOff
     /// The last failure; `nil` when the destination works, or was never tried.
     private(set) var state: RetryState?
@@ -16,7 +18,8 @@ struct CircuitBreaker: Sendable {
     ///   - state: What a spool's file says.
     ///   - start: When this process began to ignore older waits; `nil` when it obeys them.
     init(_ options: UploadOptions, state: RetryState? = nil, ignoringWaitsBefore start: Timestamp? = nil) {
-        id = DestinationID.id(of: "\(options.destination)")
+        destination = "\(options.destination)"
+        id = DestinationID.id(of: destination)
         backOff = options.backOff
         self.state = state
         forgetsBefore = start
@@ -102,6 +105,7 @@ struct CircuitBreaker: Sendable {
             attempts: (state?.attempts ?? 0) + 1, failures: failures, firstAttemptAt: state?.firstAttemptAt ?? now,
             lastAttemptAt: now, nextAttemptAt: now + wait,
             lastError: .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message))
+        state?.destination = destination
         if saidWhen { state?.retryAfter = true }
         if wasReached || !Verdict.Reason.isOfNoConnection(reason.kind) { state?.reached = true }
         return true
@@ -127,6 +131,7 @@ struct CircuitBreaker: Sendable {
                 attempts: 1, failures: 1, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: until,
                 lastError: .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message))
         (told.lastAttemptAt, told.nextAttemptAt, told.retryAfter) = (now, until, true)
+        told.destination = destination
         told.lastError = .init(scope: .destination, kind: reason.kind, status: reason.status, message: reason.message)
         state = told
         return true

@@ -117,13 +117,12 @@ final class Dispatcher: Sendable {
         keeping.withLock { _ in
             do throws(FileError) {
                 let spool = try lease.spool()
-                let (id, destination) = read { ($0.breaker.id, "\($0.options.destination)") }
+                let id = read(\.breaker.id)
                 let other = (try? spool.destinations.state(id)) ?? nil
                 var known = state.withLock { state in
                     if let other { state.delivery.breaker.yield(to: other) }
                     return state.delivery.breaker.state
                 }
-                known?.destination = destination
                 try spool.destinations.setState(known, id)
                 return nil
             } catch {

@@ -29,9 +29,7 @@ package struct Standstill: Codable, Equatable, Sendable {
                 blocked.reason.printable(limit: 100), "ferry run sends nothing: \(blocked.text.printable(limit: 1000))",
                 until: blocked.until)
         } else {
-            let meant = uploader.map { DestinationID.id(of: $0.destination) }
-            let known = destinations.filter { meant == nil || $0.id == meant }
-            guard let state = known.map(\.state).max(by: { $0.lastAttemptAt < $1.lastAttemptAt }),
+            guard let state = Self.failure(of: destinations, for: uploader),
                 let end = state.wait(at: now, longestWait: longestWait)
             else { return nil }
             self.init(
@@ -39,6 +37,15 @@ package struct Standstill: Codable, Equatable, Sendable {
                 "the destination is not tried before \(end.rfc3339): \(state.lastError.message.printable(limit: 1000))",
                 until: end)
         }
+    }
+
+    /// Returns the state of the destination that counts: the uploader's, and without one that which was tried last.
+    package static func failure(
+        of destinations: [(id: String, state: RetryState)], for uploader: UploaderMark?
+    ) -> RetryState? {
+        let meant = uploader.map { DestinationID.id(of: $0.destination) }
+        let known = destinations.filter { meant == nil || $0.id == meant }
+        return known.map(\.state).max { $0.lastAttemptAt < $1.lastAttemptAt }
     }
 
     private init(_ reason: String, _ text: String, until: Timestamp? = nil) {
@@ -54,7 +61,17 @@ extension Spool {
         var uploader: UploaderMark?
         if let known = (try? uploaderMark.read()) ?? nil, known.isRunning { uploader = known.mark }
         return Standstill(
-            control: (try? control.read()) ?? SpoolControl(), uploader: uploader, destinations: destinations.states { _ in },
+            control: (try? control.read()) ?? SpoolControl(), uploader: uploader, destinations: failingDestinations { _ in },
             lane: laneName, at: now)
+    }
+
+    /// Returns the destinations that are not well, by their IDs: those that were tried since something was delivered last. An older failure is that
+    /// of a URL which is not used any more, mistyped say.
+    ///
+    /// - Parameter note: Called with what cannot be read; it counts as well.
+    package func failingDestinations(note: (FileError) -> Void) -> [(id: String, state: RetryState)] {
+        let states = destinations.states(note: note)
+        guard !states.isEmpty, let delivered = (try? ledger.lastDelivery()) ?? nil else { return states }
+        return states.filter { $0.state.lastAttemptAt >= delivered.at || $0.state.destination == delivered.destination }
     }
 }
