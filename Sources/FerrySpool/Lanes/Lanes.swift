@@ -22,6 +22,15 @@ package struct Lanes: Sendable {
         }.sorted()
     }
 
+    /// Returns the names of empty folders where lanes may have been: their file systems may be missing there.
+    package func emptyPlaces() throws(FileError) -> [LaneName] {
+        guard let lanes = try? spool.directory.directory(Spool.lanesName) else { return [] }
+        return try lanes.names().compactMap { LaneName($0) }.filter { name in
+            guard let folder = try? lanes.directory(name.text) else { return false }
+            return (try? folder.names().isEmpty) ?? false
+        }.sorted()
+    }
+
     /// Returns the path of a lane, which need not be there.
     package func path(of name: LaneName) -> String { Self.path(of: name, in: spool.path) }
 

@@ -52,7 +52,8 @@ enum EntryKind: Equatable {
 }
 
 extension String {
-    var isSegmentName: Bool {
+    /// Whether a spool sends a file of this name: one of the format, or of another tool.
+    package var isSegmentName: Bool {
         let kind = Array(utf8).withUnsafeBufferPointer { EntryKind($0) }
         return kind == .segment || kind == .foreign
     }

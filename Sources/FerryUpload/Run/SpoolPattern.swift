@@ -1,18 +1,28 @@
 package import FerrySpool
 
-/// Where spools are: a folder, or all folders in one (`hub/*`).
+/// Where spools are: a folder, or those folders in one whose names match (`hub/*`, `hub/web4*`).
 public struct SpoolPattern: Hashable, Sendable, CustomStringConvertible {
     private let path: String
-    /// Every folder in it is a spool.
-    package let isCollection: Bool
+    /// What the folders' names in ``path`` match; `nil`: it is one spool.
+    private let names: String?
+    /// The pattern's text.
+    private let text: String
+
+    /// Whether it stands for all spools of a folder that match.
+    package var isCollection: Bool { names != nil }
 
     /// The lane that is meant of each spool; `nil`: the spool itself.
     private var lane: LaneName?
 
-    /// Reads `dir` or `dir/*`.
+    /// Reads `dir`, `dir/*` or `dir/web*`. In a name with a star, stars stand for any characters and question marks
+    /// for one.
     public init(_ text: String) {
-        isCollection = text.hasSuffix("/*")
-        path = isCollection ? String(text.dropLast(2)) : text
+        self.text = text
+        let slash = text.lastIndex(of: "/")
+        let name = slash.map { text[text.index(after: $0)...] } ?? text[...]
+        names = name.contains("*") ? String(name) : nil
+        let folder = slash.map { text[..<$0] } ?? "."
+        path = names == nil ? text : folder.isEmpty ? "/" : String(folder)
     }
 
     /// Returns the lanes of a name that its spools have, or will have.
@@ -23,7 +33,7 @@ public struct SpoolPattern: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The pattern as it was given: `dir` or `dir/*`, with the lane, as in `dir/to/hub`.
-    public var description: String { place(isCollection ? path + "/*" : path) }
+    public var description: String { place(text) }
 
     private func place(_ spool: String) -> String { lane.map { Lanes.path(of: $0, in: spool) } ?? spool }
 
@@ -37,11 +47,13 @@ public struct SpoolPattern: Hashable, Sendable, CustomStringConvertible {
     }
 
     func listing() throws(FileError) -> Listing {
-        guard isCollection else { return Listing(folders: [place(path)]) }
+        guard let names else { return Listing(folders: [place(path)]) }
         let parent = try Directory.open(path)
+        let prefix = text.hasPrefix("/") && path == "/" ? "/" : text.contains("/") ? path + "/" : ""
         // One that cannot be examined now counts as a spool: opening it tells what is wrong with it, and stops no other.
-        let folders = try parent.names().filter { !$0.hasPrefix(".") && (try? parent.isDirectory($0)) != false }
-            .map { place("\(path)/\($0)") }.filter { lane == nil || (try? Spool.exists(at: $0)) == true }
+        let folders = try parent.names()
+            .filter { !$0.hasPrefix(".") && NamePattern.matches($0, names) && (try? parent.isDirectory($0)) != false }
+            .map { place(prefix + $0) }.filter { lane == nil || (try? Spool.exists(at: $0)) == true }
         return Listing(folders: folders, collection: try parent.identity())
     }
 }

@@ -3,8 +3,16 @@ import FerrySpool
 
 /// Which segments a command is about.
 struct SegmentSelection: ParsableArguments {
-    @Argument(help: ArgumentHelp("Names of segments, wherever they are; none means all pending ones.", valueName: "segment"))
-    var segments: [String] = []
+    @Argument(
+        help: ArgumentHelp(
+            "Names of segments, wherever they are; none means all pending ones. A folder, dir/* or dir/web* names spools, in place of --spool.",
+            valueName: "segment"))
+    var arguments: [String] = []
+
+    /// The segments that are named.
+    var segments: [String] { arguments.filter { !SpoolOptions.isSpoolName($0) } }
+    /// The spools that are named.
+    var spools: [String] { arguments.filter(SpoolOptions.isSpoolName) }
 
     @Flag(help: "Sent and rejected segments as well.")
     var all = false

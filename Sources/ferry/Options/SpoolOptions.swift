@@ -1,10 +1,14 @@
 import ArgumentParser
 import FerrySpool
+import FerryUpload
 import Glibc
 
 /// Which spool, and how to speak: the options of every command.
 struct SpoolOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The spool folder.", discussion: "Default: $FERRY_SPOOL, then ./spool.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp(
+            "The spool folder; where a command takes several, also dir/* or dir/web*.",
+            discussion: "Default: $FERRY_SPOOL, then ./spool.", valueName: "dir"))
     var spool: String?
 
     @Option(
@@ -29,7 +33,8 @@ struct SpoolOptions: ParsableArguments {
     /// The path of the spool, or of its lane.
     var path: String { lane.map { Lanes.path(of: $0, in: spoolPath) } ?? spoolPath }
 
-    private var spoolPath: String {
+    /// The path of the spool, whichever lane of it is meant.
+    var spoolPath: String {
         spool ?? getenv("FERRY_SPOOL").flatMap { $0.pointee == 0 ? nil : String(cString: $0) } ?? "./spool"
     }
 
@@ -81,14 +86,12 @@ struct SpoolOptions: ParsableArguments {
             let list = known.isEmpty ? "it has one destination" : "it has \(known.map(\.text).joined(separator: ", "))"
             return CommandError(.localFailure, "\(spoolPath) has no destination \(lane): \(list)")
         }
-        if error.code == ENOENT, Glibc.access(path, F_OK) != 0 {
-            let spool = spoolPath
-            return CommandError(
-                .localFailure,
-                spool.isEmpty ? "a spool's name is empty" : "there is no spool \(spool); ferry init \(spool) makes one")
+        if SpoolPattern(spoolPath).isCollection {
+            return CommandError(.usage, "\(spoolPath) may be several spools, and one is to be named here")
         }
-        return error.code == ENOMEDIUM
-            ? CommandError(.localFailure, "\(error) ferry init \(path) makes it a spool") : CommandError(error)
+        // Of a lane whose spool is not there, the spool is missed.
+        let hint = SpoolHint(Glibc.access(spoolPath, F_OK) != 0 ? spoolPath : path).text(for: error)
+        return hint == error.description ? CommandError(error) : CommandError(.localFailure, hint)
     }
 }
 

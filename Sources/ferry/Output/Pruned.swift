@@ -45,10 +45,12 @@ struct PruneReport: Encodable {
         }
     }
 
+    private let spool: String
     private var all = Counts()
     private var destinations: [Destination] = []
 
-    init(_ done: [Pruned]) {
+    init(_ spool: String, _ done: [Pruned]) {
+        self.spool = spool
         for one in done {
             all.add(one)
             guard let name = one.name else { continue }
@@ -60,10 +62,11 @@ struct PruneReport: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         try all.encode(to: encoder)
-        guard !destinations.isEmpty else { return }
         var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(spool, forKey: .spool)
+        guard !destinations.isEmpty else { return }
         try container.encode(destinations, forKey: .destinations)
     }
 
-    enum CodingKeys: String, CodingKey { case destinations }
+    enum CodingKeys: String, CodingKey { case spool, destinations }
 }

@@ -53,6 +53,12 @@ struct ExportCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let destination, spoolOptions.spool == nil, (try? Spool.exists(at: destination)) == true {
+            throw CommandError(
+                .usage,
+                "\(destination) is a spool, and a bundle goes into another folder: ferry export FOLDER --spool \(destination.shellWord)"
+            )
+        }
         let spool = try spoolOptions.open(.write)
         if let names = try? spool.lanes.names(), !names.isEmpty {
             spoolOptions.log.warn(

@@ -28,7 +28,7 @@ struct CatCommand: AsyncParsableCommand {
         guard hasStore || storeOptions.isEmpty else {
             throw ValidationError("--credentials-file and --ca go with an object store")
         }
-        guard !hasStore || selection.segments.count == 1 && !selection.all && spoolOptions.spool == nil else {
+        guard !hasStore || selection.arguments.count == 1 && !selection.all && spoolOptions.spool == nil else {
             throw ValidationError("an object store is named alone, without --all and --spool")
         }
     }
@@ -38,6 +38,10 @@ struct CatCommand: AsyncParsableCommand {
             let inspection = StoreInspection(store: try await storeOptions.store(url), log: spoolOptions.log)
             return try await inspection.print(where: selection.matches)
         }
+        try spoolOptions.forEach(selection.spools) { options, _ in try print(options) }
+    }
+
+    private func print(_ spoolOptions: SpoolOptions) throws {
         let spool = try spoolOptions.openForReading()
         let log = spoolOptions.log
         var isDamaged = false

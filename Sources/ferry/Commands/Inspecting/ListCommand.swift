@@ -12,8 +12,13 @@ struct ListCommand: AsyncParsableCommand {
             Example: ferry list --limit 20
             """)
 
-    @Argument(help: ArgumentHelp("An object store, in place of a spool.", valueName: "s3-url"))
-    var store: String?
+    @Argument(
+        help: ArgumentHelp(
+            "Spools, in place of --spool: folders, dir/* or dir/web*; or an object store, s3://bucket/prefix.",
+            valueName: "spool"))
+    var places: [String] = []
+
+    private var store: String? { places.first(where: ObjectStore.isURL) }
 
     @OptionGroup var spoolOptions: SpoolOptions
     @OptionGroup var storeOptions: StoreOptions
@@ -25,10 +30,9 @@ struct ListCommand: AsyncParsableCommand {
     func validate() throws {
         if let limit, limit < 0 { throw ValidationError("--limit must be 0 or more") }
         if let store {
-            guard ObjectStore.isURL(store) else {
-                throw ValidationError("'\(store)' names no object store; a spool's folder is named by --spool")
+            guard places == [store], spoolOptions.spool == nil else {
+                throw ValidationError("an object store is named alone, without --spool")
             }
-            guard spoolOptions.spool == nil else { throw ValidationError("an object store does not go with --spool") }
         } else if !storeOptions.isEmpty {
             throw ValidationError("--credentials-file and --ca go with an object store")
         }
@@ -39,11 +43,15 @@ struct ListCommand: AsyncParsableCommand {
             let inspection = StoreInspection(store: try await storeOptions.store(store), log: spoolOptions.log)
             return try await inspection.list(most: limit, isJSON: output.json)
         }
+        try spoolOptions.forEach(places) { options, prefix in try list(options, isOneOfSeveral: !prefix.isEmpty) }
+    }
+
+    private func list(_ spoolOptions: SpoolOptions, isOneOfSeveral: Bool) throws {
         let spool = try spoolOptions.openForReading()
         let now = Timestamp.now()
         let standstill = spool.standstill(at: now)
         // One that is to be mended is tried at each call: it does not stand still.
-        let failure = spool.destinations.states { _ in }.map(\.state).max { $0.lastAttemptAt < $1.lastAttemptAt }?.lastError
+        let failure = spool.failingDestinations { _ in }.map(\.state).max { $0.lastAttemptAt < $1.lastAttemptAt }?.lastError
             .message
         var segments: PendingSegments
         do throws(FileError) { segments = try PendingSegments(spool, now: now) } catch {
@@ -59,17 +67,23 @@ struct ListCommand: AsyncParsableCommand {
             let look = Look(segment, in: spool)
             if let failure = look.failure { failures.append(failure) }
             if output.json {
-                try StandardOutput.print(try json(segment, look, standstill))
+                try StandardOutput.print(try json(segment, of: spool.path, look, standstill))
             } else {
                 // Lines of a fixed form rather than a table: a million segments must not be held for the sake of column widths.
                 let events = look.events.map { counted($0, "event") } ?? "? events"
                 let state = look.failure.map { "cannot be sent: \($0)" } ?? describe(segment, standstill, failure, now: now)
                 try StandardOutput.print(
-                    "\(segment.name)  \(segment.size)  \(events)  \((now - segment.created).forPeople) old  \(state)")
+                    "\(isOneOfSeveral ? spool.path + "/" : "")\(segment.name)  \(segment.size)  \(events)  \(age(segment, now))  \(state)"
+                )
             }
         }
         try StandardOutput.flush()
         if let status = ExitStatus(failures) { throw status.code }
+    }
+
+    private func age(_ segment: PendingSegment, _ now: Timestamp) -> String {
+        let age = segment.created.age(at: now)
+        return segment.created.isCredible(at: now) ? "\(age) old" : age
     }
 
     /// What the file itself tells.
@@ -110,8 +124,9 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    private func json(_ segment: PendingSegment, _ look: Look, _ standstill: Standstill?) throws -> String {
+    private func json(_ segment: PendingSegment, of spool: String, _ look: Look, _ standstill: Standstill?) throws -> String {
         struct Line: Encodable {
+            let spool: String
             let segment: String
             let priority: UInt8
             let created: Timestamp
@@ -137,7 +152,8 @@ struct ListCommand: AsyncParsableCommand {
         case .exported(let travelling): (state, bundle) = ("exported", travelling)
         }
         return try Line(
-            segment: segment.name, priority: segment.priority.level, created: segment.created, bytes: segment.size.bytes,
+            spool: spool, segment: segment.name, priority: segment.priority.level, created: segment.created,
+            bytes: segment.size.bytes,
             events: look.events, state: look.failure == nil ? state : "unreadable", until: until, bundle: bundle,
             standstill: bundle == nil ? standstill : nil, retry: segment.retry,
             problem: look.failure?.description

@@ -18,7 +18,9 @@ struct VerifyCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Count what inflates to more than this as damaged.", valueName: "size"))
     var inflateLimit = ByteCount.mebibytes(1024)
 
-    func run() throws {
+    func run() throws { try spoolOptions.forEach(selection.spools) { options, prefix in try verify(options, prefix) } }
+
+    private func verify(_ spoolOptions: SpoolOptions, _ prefix: String) throws {
         let spool = try spoolOptions.openForReading()
         let log = spoolOptions.log
         var sound = 0
@@ -40,7 +42,7 @@ struct VerifyCommand: ParsableCommand {
                 if output.json { try StandardOutput.print(try json(segment, events: count, problem: nil)) }
             } catch let problem as SegmentError {
                 damaged += 1
-                let text = "\(segment.name) (\(segment.place.rawValue)): \(problem)"
+                let text = "\(prefix)\(segment.name) (\(segment.place.rawValue)): \(problem)"
                 try StandardOutput.print(output.json ? try json(segment, events: nil, problem: problem) : text)
             } catch let error as FileError {
                 note(error)
@@ -58,7 +60,7 @@ struct VerifyCommand: ParsableCommand {
         }
         if !output.json, !spoolOptions.quiet {
             try StandardOutput.print(
-                "sound: \(counted(sound, "segment")) with \(counted(events, "event")); damaged: \(damaged)\(failures.isEmpty ? "" : "; unreadable: \(failures.count)")"
+                "\(prefix)sound: \(counted(sound, "segment")) with \(counted(events, "event")); damaged: \(damaged)\(failures.isEmpty ? "" : "; unreadable: \(failures.count)")"
             )
         }
         try StandardOutput.flush()

@@ -6,6 +6,9 @@ struct DisableCommand: ControlCommand {
         commandName: "disable", abstract: "Store and send nothing until `ferry enable`; what is stored stays.",
         discussion: "Example: ferry disable --spool /var/spool/ferry")
 
+    @Argument(help: SpoolOptions.severalHelp)
+    var spools: [String] = []
+
     @OptionGroup var spoolOptions: SpoolOptions
 
     func change(_ control: inout SpoolControl, at now: Timestamp) { control.isDisabled = true }

@@ -6,6 +6,9 @@ struct EnableCommand: ControlCommand {
         commandName: "enable", abstract: "Store and send again after `ferry disable`.",
         discussion: "Example: ferry enable --spool /var/spool/ferry")
 
+    @Argument(help: SpoolOptions.severalHelp)
+    var spools: [String] = []
+
     @OptionGroup var spoolOptions: SpoolOptions
 
     func change(_ control: inout SpoolControl, at now: Timestamp) { control.isDisabled = false }

@@ -10,6 +10,9 @@ struct FlushCommand: ControlCommand {
             Example: ferry flush --spool /var/spool/ferry
             """)
 
+    @Argument(help: SpoolOptions.severalHelp)
+    var spools: [String] = []
+
     @OptionGroup var spoolOptions: SpoolOptions
 
     func change(_ control: inout SpoolControl, at now: Timestamp) { control.flushRequestedAt = now }

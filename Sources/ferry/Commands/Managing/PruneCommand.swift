@@ -12,6 +12,9 @@ struct PruneCommand: ParsableCommand {
             Example: ferry prune --max-spool-bytes 10GB --max-sent-age 7d
             """)
 
+    @Argument(help: SpoolOptions.severalHelp)
+    var spools: [String] = []
+
     @OptionGroup var spoolOptions: SpoolOptions
     @OptionGroup var output: JSONOption
     @OptionGroup var retention: RetentionOptions
@@ -28,7 +31,9 @@ struct PruneCommand: ParsableCommand {
         }
     }
 
-    func run() throws {
+    func run() throws { try spoolOptions.forEach(spools) { options, prefix in try prune(options, prefix) } }
+
+    private func prune(_ spoolOptions: SpoolOptions, _ prefix: String) throws {
         let spool = try spoolOptions.open(.write)
         var done: [Pruned] = []
         do throws(FileError) { done.append(try prune(spool, nil)) } catch { throw CommandError(error) }
@@ -42,15 +47,15 @@ struct PruneCommand: ParsableCommand {
                 done.append(Pruned(name: name, problems: [error]))
             }
         }
-        for one in done { for problem in one.problems { spoolOptions.log.warn("\(one.prefix)\(problem)") } }
+        for one in done { for problem in one.problems { spoolOptions.log.warn("\(prefix)\(one.prefix)\(problem)") } }
         if output.json {
-            try StandardOutput.print(PruneReport(done).jsonLine())
+            try StandardOutput.print(PruneReport(spool.path, done).jsonLine())
         } else if !spoolOptions.quiet {
             for one in done {
                 for (what, count, noun) in [
                     ("expired", one.report.expired, "segment"), ("evicted", one.report.evicted, "segment"),
                     ("deleted", one.sent, "delivered segment"),
-                ] { try StandardOutput.print("\(one.prefix)\(what) \(counted(count.segments, noun)) (\(count.bytes))") }
+                ] { try StandardOutput.print("\(prefix)\(one.prefix)\(what) \(counted(count.segments, noun)) (\(count.bytes))") }
             }
         }
         try StandardOutput.flush()

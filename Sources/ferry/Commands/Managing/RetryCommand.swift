@@ -18,8 +18,13 @@ struct RetryCommand: ParsableCommand {
             done all the same.
             """)
 
-    @Argument(help: ArgumentHelp("Names of rejected segments.", valueName: "segment"))
-    var segments: [String] = []
+    @Argument(
+        help: ArgumentHelp(
+            "Names of rejected segments. A folder, dir/* or dir/web* names spools, in place of --spool.", valueName: "segment"))
+    var arguments: [String] = []
+
+    private var segments: [String] { arguments.filter { !SpoolOptions.isSpoolName($0) } }
+    private var spools: [String] { arguments.filter(SpoolOptions.isSpoolName) }
 
     @Flag(help: "All rejected segments.")
     var all = false
@@ -42,7 +47,9 @@ struct RetryCommand: ParsableCommand {
         guard salvage || !unverified else { throw ValidationError("--unverified needs --salvage") }
     }
 
-    func run() throws {
+    func run() throws { try spoolOptions.forEach(spools) { options, _ in try retry(options) } }
+
+    private func retry(_ spoolOptions: SpoolOptions) throws {
         let spool = try spoolOptions.open(.write)
         let rejected = all ? try spool.rejected.segments() : []
         for other in rejected where !other.isSegment { spoolOptions.log.note(Self.stays(other.name)) }

@@ -27,6 +27,10 @@ struct ReplayCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("What to send again.", valueName: "path"))
     var paths: [String] = []
 
+    @Option(
+        help: ArgumentHelp("A spool to send again, in place of a path; also dir/* or dir/web*.", valueName: "dir"))
+    var spool: [String] = []
+
     @OptionGroup var destination: DestinationOptions
     @OptionGroup var output: JSONOption
 
@@ -58,7 +62,9 @@ struct ReplayCommand: AsyncParsableCommand {
         guard destination.to.count == 1, NamedURL(to).name == nil else {
             throw ValidationError("--to: a replay goes to one destination, which has no name")
         }
-        guard !paths.isEmpty else { throw ValidationError("name what to send again: a spool, a folder or a file") }
+        guard !paths.isEmpty || !spool.isEmpty else {
+            throw ValidationError("name what to send again: a spool, a folder or a file")
+        }
         guard !dryRun || storeURLs.isEmpty else {
             throw ValidationError("--dry-run fetches nothing, and does not go with s3:// sources")
         }
@@ -75,6 +81,25 @@ struct ReplayCommand: AsyncParsableCommand {
 
     private var storeURLs: [String] { paths.filter(ObjectStore.isURL) }
 
+    /// What is not in an object store, with the spools that patterns stand for.
+    private var localPaths: [String] {
+        (paths + spool).filter { !ObjectStore.isURL($0) }.flatMap { path in
+            // One that stands for nothing is missed by its name.
+            let folders = SpoolPattern(path).isCollection ? (try? SpoolPattern(path).folders()) ?? [] : []
+            return folders.isEmpty ? [path] : folders
+        }
+    }
+
+    /// Tells of spools whose pending segments are no part of a replay.
+    private func notePending() {
+        for path in localPaths where (try? Spool.exists(at: path)) == true {
+            guard let count = try? Spool.open(path, access: .read).scan().entries.count, count > 0 else { continue }
+            Log(isQuiet: quiet).note(
+                "\(path) has \(counted(count, "pending segment")): a replay sends what was sent before, ferry upload sends \(count == 1 ? "this" : "these")"
+            )
+        }
+    }
+
     private func stores() async throws -> [ObjectStore] {
         var stores: [ObjectStore] = []
         for url in storeURLs {
@@ -88,7 +113,7 @@ struct ReplayCommand: AsyncParsableCommand {
         var settings = try destination.settings()
         settings.parallel = parallel
         let upload = try settings.options(environment: ProcessInfo.processInfo.environment)
-        var options = ReplayOptions(paths: paths.filter { !ObjectStore.isURL($0) } + [objects].compactMap(\.self), upload: upload)
+        var options = ReplayOptions(paths: localPaths + [objects].compactMap(\.self), upload: upload)
         try selection.apply(to: &options)
         return options
     }
@@ -115,6 +140,7 @@ struct ReplayCommand: AsyncParsableCommand {
             return try await command.go(run, isResumed: true)
         }
         // Mistakes in the options are to be reported before there is a run.
+        notePending()
         if dryRun { return try HourChart(isJSON: output.json).print(try makeReplay { _ in }) }
         let replay = try makeReplay { _ in }
         do throws(FileError) { try replay.requirePaths() } catch {
@@ -133,6 +159,7 @@ struct ReplayCommand: AsyncParsableCommand {
     /// Makes relative paths absolute.
     private mutating func resolvePaths(from folder: String) {
         paths = paths.map { ObjectStore.isURL($0) ? $0 : $0.resolved(from: folder) }
+        spool = spool.map { $0.resolved(from: folder) }
         destination.resolvePaths(from: folder)
     }
 

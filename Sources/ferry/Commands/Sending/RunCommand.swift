@@ -16,12 +16,17 @@ struct RunCommand: AsyncParsableCommand {
             Exit status: 0 after SIGTERM, 130 after SIGINT, 78 the configuration is bad and nothing was started.
             """)
 
+    @Argument(help: SpoolOptions.severalHelp)
+    var spools: [String] = []
+
     @OptionGroup var config: ConfigOptions
 
     @Flag(name: .shortAndLong, help: "Say nothing but warnings and errors.")
     var quiet = false
 
     func run() async throws {
+        var config = config
+        config.spool += spools
         if config.logFormat == "json" { Log.writesJSON = true }
         let setup = try config.setup()
         Log.writesJSON = setup.logsJSON

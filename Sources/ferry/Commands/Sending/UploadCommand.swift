@@ -23,6 +23,9 @@ struct UploadCommand: AsyncParsableCommand {
             65 some were rejected, 73 the disk is full, 74 something could not be read or written, 130 interrupted.
             """)
 
+    @Argument(help: SpoolOptions.severalHelp)
+    var spools: [String] = []
+
     @OptionGroup var destination: DestinationOptions
     @OptionGroup var spoolOptions: SpoolOptions
     @OptionGroup var output: JSONOption
@@ -102,14 +105,16 @@ struct UploadCommand: AsyncParsableCommand {
         return settings
     }
 
-    func run() async throws {
+    func run() async throws { try await spoolOptions.forEach(spools) { options in try await send(options) } }
+
+    private func send(_ spoolOptions: SpoolOptions) async throws {
         let environment = ProcessInfo.processInfo.environment
         let isLane = spoolOptions.lane != nil || (try? Spool.open(spoolOptions.path, access: .read).isLane) ?? false
         let several = destination.several
         guard !isLane || several.count < 2 else {
             throw ValidationError("\(spoolOptions.path) waits for one destination: give it one --to")
         }
-        if !several.isEmpty, !isLane { return try await sendToSeveral(environment) }
+        if !several.isEmpty, !isLane { return try await sendToSeveral(spoolOptions, environment) }
         let options = try settings(to: several.first?.url).options(environment: environment)
         if dryRun {
             return try DryRunOutput(isJSON: output.json, log: spoolOptions.log).print(try spoolOptions.openForReading(), options)
@@ -151,7 +156,7 @@ struct UploadCommand: AsyncParsableCommand {
 }
 
 extension UploadCommand {
-    private func sendToSeveral(_ environment: [String: String]) async throws {
+    private func sendToSeveral(_ spoolOptions: SpoolOptions, _ environment: [String: String]) async throws {
         let common = try settings(to: destination.several[0].url)
         var routing = UploadSettings(routingTo: destination.several.map { Lane($0.name) })
         (routing.order, routing.verification, routing.inflateLimit) = (order, verify, inflateLimit)

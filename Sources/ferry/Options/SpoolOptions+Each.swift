@@ -1,0 +1,95 @@
+import ArgumentParser
+import FerrySpool
+import FerryUpload
+import Glibc
+
+extension SpoolOptions {
+    /// What is said of arguments that name spools.
+    static let severalHelp = ArgumentHelp("Spools, in place of --spool: folders, dir/* or dir/web*.", valueName: "spool")
+
+    /// Returns whether an argument names spools rather than segments: it is a folder, or has a star. Segments are files.
+    static func isSpoolName(_ argument: String) -> Bool {
+        var status = stat()
+        if ObjectStore.isURL(argument) { return false }
+        return argument.contains("*") && !argument.isSegmentName
+            || stat(argument, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Returns the paths of the spools that are named: by arguments, and by `--spool`. A pattern names those that are there now.
+    ///
+    /// - Parameter arguments: Folders and patterns; with none of them and no `--spool` it is the default.
+    func paths(_ arguments: [String]) throws -> [String] {
+        let named = arguments + (spool.map { [$0] } ?? [])
+        guard named.contains(where: { SpoolPattern($0).isCollection }) || named.count > 1 || !arguments.isEmpty else {
+            return [spoolPath]
+        }
+        var paths: [String] = []
+        for text in named {
+            do throws(FileError) { paths += try SpoolPattern(text).folders() } catch { throw CommandError(error) }
+        }
+        // An unmounted hub must not look like one where all is well.
+        if paths.isEmpty {
+            throw CommandError(.localFailure, "no folder in \(named.joined(separator: ", ")): is its file system mounted?")
+        }
+        return paths
+    }
+
+    /// Does something with each spool that is named. What fails with one does not stop the others; the worst status counts.
+    ///
+    /// - Parameter body: Called with what its lines of output begin with: nothing where there is one spool, which needs no name.
+    func forEach(_ arguments: [String], _ body: (SpoolOptions, _ prefix: String) throws -> Void) throws {
+        let paths = try paths(arguments)
+        var outcome = WorstStatus()
+        for path in paths {
+            do { try body(with(path), paths.count > 1 ? "\(path): " : "") } catch {
+                try outcome.take(error, of: path, isOnly: paths.count == 1)
+            }
+        }
+        try outcome.end()
+    }
+
+    /// The same for what waits for the network, one spool after the other.
+    func forEach(_ arguments: [String], _ body: (SpoolOptions) async throws -> Void) async throws {
+        let paths = try paths(arguments)
+        var outcome = WorstStatus()
+        for path in paths {
+            do { try await body(with(path)) } catch { try outcome.take(error, of: path, isOnly: paths.count == 1) }
+        }
+        try outcome.end()
+    }
+
+    private func with(_ path: String) -> SpoolOptions {
+        var options = self
+        options.spool = path
+        return options
+    }
+}
+
+/// What several spools come to.
+private struct WorstStatus {
+    /// The worst first: what a person must mend.
+    private static let order: [ExitStatus] = [
+        .spoolFull, .localFailure, .badConfiguration, .misconfigured, .badData, .usage, .unavailable, .remaining,
+    ]
+
+    private var codes: Set<Int32> = []
+
+    /// - Parameter isOnly: The error is thrown again, as if no other spool could have been named.
+    mutating func take(_ error: any Error, of path: String, isOnly: Bool) throws {
+        if isOnly { throw error }
+        switch error {
+        case let code as ExitCode where code != ExitStatus.interrupted.code: codes.insert(code.rawValue)
+        case let failure as CommandError:
+            for message in failure.messages { Log(isQuiet: false).error("\(path): \(message)") }
+            codes.insert(failure.status.rawValue)
+        case let failure as FileError:
+            Log(isQuiet: false).error("\(path): \(failure)")
+            codes.insert(ExitStatus(failure).rawValue)
+        default: throw error
+        }
+    }
+
+    func end() throws {
+        if let worst = Self.order.map(\.rawValue).first(where: codes.contains) ?? codes.max() { throw ExitCode(worst) }
+    }
+}
