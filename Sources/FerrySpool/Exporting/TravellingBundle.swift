@@ -8,4 +8,12 @@ public struct TravellingBundle: Equatable, Sendable {
     public let segments: Int
     /// The bundle is still being written.
     public let isUnderWay: Bool
+
+    /// Creates what is known of a bundle.
+    package init(bundle: String, since: Timestamp, segments: Int, isUnderWay: Bool) {
+        self.bundle = bundle
+        self.since = since
+        self.segments = segments
+        self.isUnderWay = isUnderWay
+    }
 }

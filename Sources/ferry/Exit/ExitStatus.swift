@@ -4,6 +4,8 @@ import FerrySpool
 /// What the commands exit with: the numbers of sysexits(3), where they fit.
 enum ExitStatus: Int32 {
     case done = 0
+    /// Something waits for a person, as `ferry status` sees it.
+    case needsPerson = 1
     /// The command line is wrong.
     case usage = 64
     /// Some segments were rejected, or the input is invalid.

@@ -9,11 +9,13 @@ extension SpoolStatus {
 
     /// - Parameter rule: When data must have arrived; `nil`: as the uploader has it that runs, or ran last.
     init(
-        _ spool: Spool, now: Timestamp, deadline rule: DueTime?, warn: (UnreadableState) -> Void
+        _ spool: Spool, named path: String, lane: LaneName? = nil, now: Timestamp, deadline rule: DueTime?,
+        warn: (UnreadableState) -> Void
     ) throws(FileError) {
         self.spool = spool.path
         destination = spool.laneName?.text
         at = now
+        var facts = SpoolFacts(path, lane: lane)
         for failure in [spool.stateFailure, spool.sentFailure] { if let failure { note(failure) } }
         let locks = HeldLocks()
         let control = look { () throws(FileError) in try spool.control.read(warn: warn) }
@@ -42,31 +44,55 @@ extension SpoolStatus {
         unusableNames = listing.others.misnamed
         flawedNames = listing.flawedNames()
         others = listing.others
-        let unavailable = spool.destinations.states { note($0) }
+        let unavailable = spool.failingDestinations { note($0) }
         destinations = unavailable.map { Destination(destination: $0.state.destination ?? $0.id, state: $0.state) }
         standstill = Standstill(
             control: control ?? SpoolControl(), uploader: known.flatMap { $0.isRunning ? $0.mark : nil },
             destinations: unavailable, lane: spool.laneName, at: now)
+        facts.control = control ?? SpoolControl()
+        facts.uploader = known.flatMap { $0.isRunning ? $0.mark : nil }
+        facts.standstill = standstill
+        facts.failure = Standstill.failure(of: unavailable, for: facts.uploader)
+        let times = ArrivalTimes(of: spool, with: listing) { _ in }
+        (facts.last, facts.isSilent) = (times.last, Silence.isUnusual(times.sorted, now: now))
         rejected =
             look { () throws(FileError) in try spool.rejected.segments(warn: warn) }?
             .map { Rejected(segment: $0.name, bytes: $0.size.bytes, reason: $0.reason) } ?? []
-        travelling =
-            look { () throws(FileError) in try spool.exports.travellingBundles(warn: warn) }?
-            .map { Travelling(bundle: $0.bundle, since: $0.since, segments: $0.segments, underWay: $0.isUnderWay) } ?? []
-        addLanes(spool, rule, warn: warn)
+        facts.travelling = look { () throws(FileError) in try spool.exports.travellingBundles(warn: warn) } ?? []
+        travelling = facts.travelling
+            .map { Travelling(bundle: $0.bundle, since: $0.since, segments: $0.segments, underWay: $0.isUnderWay) }
+        lastDelivery = (look { () throws(FileError) in try spool.ledger.lastDelivery() } ?? nil)
+            .map { Delivery(at: $0.at, destination: $0.destination) }
+        let kept = spool.sent.kept { note($0) }
+        if kept.segments > 0 {
+            self.kept = Kept(
+                amount: Amount(segments: kept.segments, bytes: kept.bytes.bytes), since: kept.firstDay, isMore: kept.isMore)
+        }
+        addLanes(spool, path, rule, warn: warn)
         let totals = spool.ledger.totals { note($0) }
         for outcome in LedgerEntry.Outcome.allCases {
             let count = totals[outcome]
             ledger[outcome.rawValue] = Amount(segments: count.segments, bytes: count.bytes.bytes)
         }
+        facts.pending = pending.segments
+        facts.oldest = priorities.map(\.oldest).min()
+        facts.late = deadline?.late.segments ?? 0
+        facts.rejected = Int64(rejected.count)
+        facts.rejection = rejected.compactMap(\.reason).min { $0.at < $1.at }
+        facts.others = others
+        facts.problem = problems.first
+        let ofLanes = lanes.flatMap(\.conditions)
+        conditions = SpoolCondition.all(of: facts, at: now).filter { ofLanes.isEmpty || $0.kind != .ok } + ofLanes
+        conditions.sort()
     }
 
-    private mutating func addLanes(_ spool: Spool, _ rule: DueTime?, warn: (UnreadableState) -> Void) {
+    private mutating func addLanes(_ spool: Spool, _ named: String, _ rule: DueTime?, warn: (UnreadableState) -> Void) {
         for name in look({ () throws(FileError) in try spool.lanes.names() }) ?? [] {
             let (path, at) = (spool.lanes.path(of: name), at)
             guard
                 let lane = look({ () throws(FileError) in
-                    try SpoolStatus(Spool.open(path, access: .read), now: at, deadline: rule, warn: warn)
+                    try SpoolStatus(
+                        Spool.open(path, access: .read), named: named, lane: name, now: at, deadline: rule, warn: warn)
                 })
             else { continue }
             let none = Amount(segments: 0, bytes: 0)
@@ -75,7 +101,17 @@ extension SpoolStatus {
                 Lane(
                     name: name.text, pending: lane.pending, oldest: lane.priorities.map(\.oldest).min(),
                     sent: lane.ledger["sent"] ?? none, rejected: lane.rejected.count, dropped: dropped,
-                    standstill: lane.standstill, unreadable: lane.unreadable))
+                    standstill: lane.standstill, unreadable: lane.unreadable,
+                    conditions: lane.conditions.compactMap { condition in
+                        // What is told of the spool is told of all its destinations.
+                        if condition.kind == .ok || condition.kind == .paused && paused || condition.kind == .disabled && disabled
+                        {
+                            return nil
+                        }
+                        var condition = condition
+                        condition.place = name
+                        return condition
+                    }))
             unreadable += lane.unreadable
             problems += lane.problems.prefix(Self.mostProblems - min(problems.count, Self.mostProblems))
         }
@@ -152,13 +188,5 @@ extension SpoolStatus.Amount {
     fileprivate mutating func add(_ size: ByteCount) {
         segments += 1
         bytes.add(size.bytes)
-    }
-}
-
-extension DueTime {
-    /// `nil` when the machine does not know the zone.
-    fileprivate init?(_ mark: UploaderMark.Deadline) {
-        guard let time = DayTime(parsing: mark.time), let zone = try? Zone(named: mark.timezone) else { return nil }
-        self.init(time: time, zone: zone)
     }
 }

@@ -5,22 +5,30 @@ extension SpoolStatus {
     /// Long lists are cut: `ferry list` and `--json` show everything.
     private static let longestList = 20
 
-    /// For people.
-    var text: [String] {
+    /// For people, escaped for a terminal: only the colours are obeyed.
+    func text(_ colors: Colors) -> [String] {
+        let plain = plainText.map { $0.printable() }
+        let states = conditions.map { condition in
+            let line = condition.line(at: at).printable(limit: Self.longestLine)
+            let title = condition.title
+            guard line.hasPrefix(title) else { return line }
+            let color: Colors.Color = condition.needsPerson ? .red : condition.kind == .ok ? .green : .yellow
+            return colors.paint(title, color) + line.dropFirst(title.count)
+        }
+        return plain.prefix(1) + states + plain.dropFirst()
+    }
+
+    private static let longestLine = 2000
+
+    private var plainText: [String] {
         var lines = ["spool \(spool)"]
         let option = destination.map { " --destination \($0)" } ?? ""
-        if disabled {
-            lines.append("disabled: it stores and sends nothing; ferry enable\(option) changes that")
-        } else if paused {
-            lines.append("paused: it sends nothing; ferry resume\(option) changes that")
-        }
         if let uploader {
             lines.append(
                 "ferry run \(lanes.isEmpty ? "sends to" : "puts into") \(uploader.destination), process \(uploader.process), for \((at - uploader.startedAt).forPeople)"
             )
             if uploader.byHand ?? false { lines.append("it sends when it is asked: ferry flush\(option)") }
         }
-        if let standstill, !paused, !disabled { lines.append(standstill.text) }
         lines.append("")
         if priorities.isEmpty {
             lines.append("nothing is pending")
@@ -29,7 +37,7 @@ extension SpoolStatus {
             for line in priorities {
                 table.add([
                     "\(line.priority)", "\(line.segments)", "\(ByteCount(line.bytes))", line.events.map { "\($0)" } ?? "?",
-                    (at - line.oldest).forPeople,
+                    line.oldest.age(at: at),
                 ])
             }
             lines += table.lines
@@ -37,6 +45,16 @@ extension SpoolStatus {
         lines.append("")
         lines.append("pending   \(amount(pending))")
         if lanes.isEmpty || ledger["sent"]?.segments ?? 0 > 0 { lines.append("sent      \(amount(ledger["sent"]))") }
+        if let kept {
+            let more = kept.isMore ? "more than " : ""
+            lines.append(
+                "kept      \(more)\(amount(kept.amount)) in sent/, since \(kept.since ?? "?"); ferry prune --max-sent-age 30d deletes old ones"
+            )
+        }
+        if let lastDelivery {
+            let place = lastDelivery.destination.map { " to \($0)" } ?? ""
+            lines.append("delivered last \(lastDelivery.at.rfc3339) (\(lastDelivery.at.age(at: at)) ago)\(place)")
+        }
         if !lanes.isEmpty { lines.append("routed    \(amount(ledger["routed"]))") }
         lines.append(
             "rejected  \(amount(Amount(segments: Int64(rejected.count), bytes: rejected.reduce(0) { $0.adding($1.bytes) })))")
@@ -65,7 +83,9 @@ extension SpoolStatus {
         lines += section("destinations", destinations) { entry in
             let wait = entry.state.wait(at: at, longestWait: BackOff.standard.longestWait)
             let when = wait.map { "not before \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? "due"
-            return "\(entry.destination)  \(when): \(entry.state.lastError.message)"
+            let (first, last) = (entry.state.firstAttemptAt, entry.state.lastAttemptAt)
+            return
+                "\(entry.destination)  \(when), last tried \(last.age(at: at)) ago, fails since \(first.rfc3339): \(entry.state.lastError.message)"
         }
         if !lanes.isEmpty {
             var table = Table(
@@ -73,7 +93,7 @@ extension SpoolStatus {
             for lane in lanes {
                 table.add([
                     lane.name, "\(lane.pending.segments)", "\(ByteCount(lane.pending.bytes))",
-                    lane.oldest.map { (at - $0).forPeople } ?? "-", "\(lane.sent.segments)", "\(lane.rejected)",
+                    lane.oldest?.age(at: at) ?? "-", "\(lane.sent.segments)", "\(lane.rejected)",
                     "\(lane.dropped)",
                     lane.standstill?.text ?? "",
                 ])
@@ -88,10 +108,15 @@ extension SpoolStatus {
                 entry.underWay
                 ? "is being written" : "ferry acknowledge\(option) takes its receipt, ferry export\(option) --forget gives it up"
             return
-                "\(counted(entry.segments, "segment")) in bundle \(entry.bundle) since \(entry.since.rfc3339) (\((at - entry.since).forPeople)): \(end)"
+                "\(counted(entry.segments, "segment")) in bundle \(entry.bundle) since \(entry.since.rfc3339) (\(entry.since.age(at: at))): \(end)"
         }
         lines += section("rejected", rejected) { entry in
-            "\(entry.segment)  \(entry.reason?.message ?? "its reason file is missing")"
+            let when = entry.reason.map { "  \($0.at.rfc3339)" } ?? ""
+            return "\(entry.segment)\(when)  \(entry.reason?.summary ?? "its reason file is missing")"
+        }
+        if !rejected.isEmpty {
+            lines.append(
+                "  ferry retry NAME sends one again as it is, ferry retry NAME --salvage saves the whole lines of a damaged one")
         }
         if unreadable > 0 {
             lines += ["", "cannot be read (\(unreadable)):"] + problems.prefix(Self.longestList).map { "  \($0)" }

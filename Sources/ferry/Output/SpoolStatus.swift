@@ -24,8 +24,18 @@ struct SpoolStatus: Encodable {
     }
 
     struct Destination: Encodable {
+        /// Its URL; its ID where an older version wrote the file.
         let destination: String
         let state: RetryState
+    }
+
+    /// What `sent/` holds.
+    struct Kept: Encodable {
+        var amount = Amount(segments: 0, bytes: 0)
+        /// The first day, as in `2026-11-21`.
+        let since: String?
+        /// Whether there are more than were counted.
+        let isMore: Bool
     }
 
     struct Rejected: Encodable {
@@ -66,6 +76,8 @@ struct SpoolStatus: Encodable {
         let standstill: Standstill?
         /// How many of its files and folders cannot be read.
         let unreadable: Int
+        /// What is wrong with it, the most troubling first.
+        let conditions: [SpoolCondition]
     }
 
     struct Uploader: Encodable {
@@ -74,6 +86,11 @@ struct SpoolStatus: Encodable {
         let destination: String
         /// It sends only when it is asked.
         let byHand: Bool?
+    }
+
+    struct Delivery: Encodable {
+        let at: Timestamp
+        let destination: String?
     }
 
     /// What a person said may be stored.
@@ -88,6 +105,8 @@ struct SpoolStatus: Encodable {
     /// The destination whose lane it is; `nil`: it is a spool by itself.
     var destination: String?
     let at: Timestamp
+    /// What is to be known of it, the most troubling first.
+    var conditions: [SpoolCondition] = []
     /// `ferry run`, while it runs.
     var uploader: Uploader?
     var paused = false
@@ -119,6 +138,9 @@ struct SpoolStatus: Encodable {
     var lanes: [Lane] = []
     /// What went out by hand, and whose receipt has not come.
     var travelling: [Travelling] = []
+    /// When something was delivered last, and where.
+    var lastDelivery: Delivery?
+    var kept: Kept?
     /// From the ledger, by outcome.
     var ledger: [String: Amount] = [:]
 }

@@ -14,6 +14,12 @@ enum StandardOutput {
         try line.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
     }
 
+    /// Prints a line that is escaped already, and has colours.
+    static func printEscaped(_ text: String) throws {
+        var line = text + "\n"
+        try line.withUTF8 { try write(UnsafeRawBufferPointer($0)) }
+    }
+
     static func write(_ bytes: UnsafeRawBufferPointer) throws {
         try buffer.withLock { buffer in
             buffer.append(contentsOf: bytes)

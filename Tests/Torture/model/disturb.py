@@ -121,7 +121,7 @@ def look(world, rng):
     was_quiet = world.is_quiet(source) and not world.copies
     before = picture(source) if was_quiet else {}
     # Damage is told by cat and verify; what another user keeps to himself by all.
-    ends = (0,) if arguments[0] in ("status", "list") else (0, 65, 75)
+    ends = {"status": (0, 1), "list": (0,)}.get(arguments[0], (0, 65, 75))
     world.ferry(*arguments, "--spool", source, allowed=ends + ((74,) if world.profile.user else ()))
     if not was_quiet or world.ferry_path != world.tools.ferry:
         return

@@ -110,7 +110,7 @@ def finish_copy(world, copy):
 def rename_misnamed(world, source):
     """What `ferry status` asks for: a name with control characters is no segment's, its file stays until it has another."""
     names = sorted(name for name in os.listdir(source) if any(ord(character) < 32 for character in name) and not name.startswith("."))
-    status = json.loads(world.ferry("status", "--json", "--spool", source, allowed=(0,)).output)
+    status = json.loads(world.ferry("status", "--json", "--spool", source, allowed=(0, 1)).output)
     if status.get("unusableNames", 0) != len(names):
         world.violate(f"status tells of {status.get('unusableNames', 0)} names that no segment may have; there are {len(names)}: {names}")
     for number, name in enumerate(names):

@@ -178,7 +178,7 @@ class History(World):
         while True:
             result = self.ferry(
                 "upload", "--spool", source, "--to", self.url, "--retry-now", "--quiet", allowed=(0, 65, 75))
-            status = self.ferry("status", "--json", "--spool", source, allowed=(0,))
+            status = self.ferry("status", "--json", "--spool", source, allowed=(0, 1))
             try:
                 left = json.loads(status.output)["pending"]["segments"]
             except (ValueError, KeyError):

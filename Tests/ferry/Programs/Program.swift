@@ -78,6 +78,7 @@ final class Running: Sendable {
     }
 
     var errors: String { read("err") }
+    var output: String { read("out") }
 
     private func read(_ name: String) -> String {
         String(decoding: FileManager.default.contents(atPath: folder(name)) ?? Data(), as: UTF8.self)

@@ -1,69 +1,87 @@
 import ArgumentParser
 import FerrySpool
 import FerryUpload
+import NIOCore
 
-struct StatusCommand: ParsableCommand {
+struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Show what is in the spool, how old, how large, and why it waits.",
+        abstract: "Show what is in spools, what is wrong with them, since when, and what to do.",
         discussion: """
+            Of one spool everything is shown; of several (a hub's, by the folders that spools were copied into) a line each, the most troubling first: \
+            STATE is what is wrong, LAST how long ago the newest segment was opened that came, OLDEST how long ago the oldest one that is pending. Silent \
+            is a spool that nothing has come into for more than twice its longest pause.
+
             With a deadline, from ferry run or --due, it also shows what must leave when, and what is late.
 
             Example: ferry status --spool /var/spool/ferry
 
-            A whole fleet, by the folders that its spools were copied into: ferry status hub/*
+            A whole fleet, looked at again every 5 s: ferry status 'hub/*' --watch 5s
 
-            Exit status: 0, or 74 when something cannot be read: what can be is shown all the same.
+            Exit status: 0; 1 when something waits for a person: segments that were rejected or are late, a silent spool, a destination that is \
+            misconfigured or down for a day, a bundle that has travelled, or a pause that has lasted, for more than 7 days; \
+            74 when something cannot be read: what can be is shown all the same. After --watch 0.
             """)
 
-    @Argument(help: ArgumentHelp("Several spools, or dir/*: one line each.", valueName: "spool"))
+    @Argument(help: SpoolOptions.severalHelp)
     var spools: [String] = []
 
     @OptionGroup var spoolOptions: SpoolOptions
     @OptionGroup var output: JSONOption
     @OptionGroup var due: DueOptions
 
-    func run() throws {
-        if !spools.isEmpty { return try showFleet() }
-        do throws(FileError) {
-            try Spool.requireSpool(at: spoolOptions.path)
-        } catch {
-            throw spoolOptions.lane == nil ? CommandError(error) : spoolOptions.failure(error)
+    @Option(
+        defaultAsFlag: Duration.seconds(2), parsing: .next,
+        help: ArgumentHelp("Show it again and again, in place on a terminal, until Ctrl-C.", valueName: "interval"))
+    var watch: Duration?
+
+    /// Shorter pauses would show nothing but work.
+    private static let shortestPause = Duration.milliseconds(100)
+
+    func validate() throws {
+        if let watch, watch < Self.shortestPause { throw ValidationError("--watch must be at least 100ms") }
+        guard spoolOptions.lane == nil || spools.isEmpty else {
+            throw ValidationError("--destination goes with the one spool of --spool")
         }
+    }
+
+    func run() async throws {
+        guard let watch else { return try await look().print() }
+        try await Watch(interval: watch).run { try await look() }
+    }
+
+    private func look() async throws -> StatusPage {
+        let paths = try spoolOptions.paths(spools)
+        let isPattern = (spools + [spoolOptions.spool ?? ""]).contains { SpoolPattern($0).isCollection }
+        guard paths.count == 1, !isPattern, let path = paths.first else { return try await several(paths) }
+        var options = spoolOptions
+        options.spool = path
+        return try one(options)
+    }
+
+    private func one(_ spoolOptions: SpoolOptions) throws -> StatusPage {
         let spool = try spoolOptions.openForReading()
         let log = spoolOptions.log
         let rule = try due.rule(late: .send)
         let status: SpoolStatus
         do throws(FileError) {
-            status = try SpoolStatus(spool, now: .now(), deadline: rule) { log.warn("\($0)") }
+            status = try SpoolStatus(
+                spool, named: spoolOptions.spoolPath, lane: spoolOptions.lane, now: .now(), deadline: rule
+            ) { log.warn("\($0)") }
         } catch {
             throw CommandError(error)
         }
-        if output.json { try StandardOutput.print(status.jsonLine()) } else { try status.text.forEach(StandardOutput.print) }
-        try StandardOutput.flush()
-        if status.unreadable > 0 { throw ExitStatus.localFailure.code }
+        return StatusPage(
+            lines: output.json ? [try status.jsonLine().printable()] : status.text(.ofOutput),
+            isUnreadable: status.unreadable > 0, needsPerson: status.conditions.contains(where: \.needsPerson))
     }
 
-    private func showFleet() throws {
+    private func several(_ paths: [String]) async throws -> StatusPage {
         let now = Timestamp.now()
-        let rule = try due.rule(late: .send)
-        var paths: [String] = []
-        for text in spools {
-            do throws(FileError) { paths += try SpoolPattern(text).folders() } catch {
-                throw CommandError(error)
-            }
-        }
-        // An unmounted hub must not look like one where all is well.
-        if paths.isEmpty {
-            throw CommandError(.localFailure, "no folder in \(spools.joined(separator: ", ")): is its file system mounted?")
-        }
-        let fleet = paths.map { FleetStatus($0, now: now, deadline: rule) }
-        if output.json {
-            for machine in fleet { try StandardOutput.print(machine.jsonLine()) }
-        } else {
-            try FleetStatus.table(fleet, now: now).forEach(StandardOutput.print)
-        }
-        try StandardOutput.flush()
-        if fleet.contains(where: { $0.problem != nil }) { throw ExitStatus.localFailure.code }
+        let fleet = await FleetStatus.all(paths, now: now, deadline: try due.rule(late: .send), workers: System.coreCount)
+        return StatusPage(
+            lines: output.json
+                ? try fleet.map { try $0.jsonLine().printable() } : FleetStatus.table(fleet, now: now, colors: .ofOutput),
+            isUnreadable: fleet.contains { $0.problem != nil }, needsPerson: fleet.contains(where: \.needsPerson))
     }
 }

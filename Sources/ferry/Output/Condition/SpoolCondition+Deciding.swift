@@ -18,6 +18,20 @@ extension SpoolCondition {
         return found.isEmpty ? [SpoolCondition(kind: .ok)] : found
     }
 
+    /// Returns the same of a spool with its lanes: what is told of all of them is told once.
+    static func all(of places: [SpoolFacts], at now: Timestamp) -> [SpoolCondition] {
+        var found: [SpoolCondition] = []
+        for facts in places {
+            for var condition in all(of: facts, at: now) where condition.kind != .ok {
+                let isToldOfAll = [.paused, .disabled].contains(condition.kind) && found.contains { $0.kind == condition.kind }
+                if isToldOfAll { continue }
+                condition.place = facts.lane
+                found.append(condition)
+            }
+        }
+        return found.isEmpty ? [SpoolCondition(kind: .ok)] : found.sorted()
+    }
+
     private static func unreadable(_ facts: SpoolFacts) -> SpoolCondition? {
         facts.problem.map { SpoolCondition(kind: .unreadable, why: cut($0), needsPerson: true) }
     }
@@ -25,7 +39,7 @@ extension SpoolCondition {
     private static func rejected(_ facts: SpoolFacts) -> SpoolCondition? {
         guard facts.rejected > 0 else { return nil }
         return SpoolCondition(
-            kind: .rejected, count: facts.rejected, why: cut(facts.rejection?.message ?? "its reason file is missing"),
+            kind: .rejected, count: facts.rejected, why: cut(facts.rejection?.summary ?? "its reason file is missing"),
             since: facts.rejection?.at, remedy: facts.command("status"), needsPerson: true)
     }
 
@@ -39,7 +53,7 @@ extension SpoolCondition {
     private static func silent(_ facts: SpoolFacts) -> SpoolCondition? {
         guard facts.isSilent else { return nil }
         return SpoolCondition(
-            kind: .silent, why: "nothing has come for longer than usual", since: facts.last,
+            kind: .silent, why: "silent for longer than usual", since: facts.last,
             remedy: "look at the machine that it comes from", needsPerson: true)
     }
 
@@ -67,7 +81,7 @@ extension SpoolCondition {
             let isLong = facts.pending > 0 && now - failure.firstAttemptAt > longestOutage
             return SpoolCondition(
                 kind: .waits, why: cut(failure.lastError.message), since: failure.firstAttemptAt,
-                until: facts.standstill?.until, remedy: mustBeMended ? nil : facts.command("upload --retry-now"),
+                until: facts.standstill?.until, remedy: mustBeMended ? nil : facts.nextTry,
                 needsPerson: mustBeMended || isLong)
         }
         guard let standstill = facts.standstill else { return nil }
@@ -89,11 +103,12 @@ extension SpoolCondition {
             needsPerson: isForgotten)
     }
 
+    /// They wait for no person: a tool that copies segments may be writing them.
     private static func ignored(_ facts: SpoolFacts) -> SpoolCondition? {
         guard !facts.others.isEmpty else { return nil }
         return SpoolCondition(
             kind: .ignored, count: Int64(facts.others.count) + Int64(facts.others.misnamed), why: cut(facts.others.description),
-            remedy: "make segments of them with ferry write, or take them away", needsPerson: true)
+            remedy: "make segments of them with ferry write, or take them away")
     }
 
     private static func cut(_ text: String) -> String {
@@ -106,6 +121,11 @@ extension SpoolFacts {
     /// Returns a command on this spool, as a shell takes it.
     func command(_ words: String) -> String {
         "ferry \(words) --spool \(spool.shellWord)" + (lane.map { " --destination \($0)" } ?? "")
+    }
+
+    /// What tries a destination again.
+    fileprivate var nextTry: String {
+        uploader == nil ? "the next ferry upload tries again, with --retry-now at once" : command("flush") + " tries at once"
     }
 }
 

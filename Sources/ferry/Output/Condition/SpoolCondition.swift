@@ -12,6 +12,8 @@ struct SpoolCondition: Equatable, Sendable {
     let kind: Kind
     /// How many segments or files it is about; `nil`: about all of them, or none.
     var count: Int64?
+    /// The destination among several that it is about; `nil`: the spool itself.
+    var place: LaneName?
     /// The reason in words.
     var why: String?
     /// Since when it has been so, where that is known.
@@ -52,5 +54,18 @@ extension SpoolCondition: Encodable {
     private enum CodingKeys: String, CodingKey {
         case kind = "state"
         case count, why, since, until, remedy, needsPerson
+        case place = "destination"
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(kind, forKey: .kind)
+        try container.encodeIfPresent(count, forKey: .count)
+        try container.encodeIfPresent(place?.text, forKey: .place)
+        try container.encodeIfPresent(why, forKey: .why)
+        try container.encodeIfPresent(since, forKey: .since)
+        try container.encodeIfPresent(until, forKey: .until)
+        try container.encodeIfPresent(remedy, forKey: .remedy)
+        try container.encode(needsPerson, forKey: .needsPerson)
     }
 }

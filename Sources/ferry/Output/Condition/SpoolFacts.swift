@@ -23,6 +23,8 @@ struct SpoolFacts: Sendable {
     var late: Int64 = 0
     /// Whether it has been silent for longer than usual.
     var isSilent = false
+    /// The `ferry run` that sends from it, while it runs on this machine.
+    var uploader: UploaderMark?
     /// Why nothing is sent from it now.
     var standstill: Standstill?
     /// How the destination failed that counts, when it does not work.

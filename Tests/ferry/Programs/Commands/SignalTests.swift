@@ -169,7 +169,7 @@ struct SignalTests {
         for path in ["empty", "nowhere"] {
             let status = try await ferry.run("status", "--spool", folder(path))
             #expect(status.status == 74)
-            #expect(status.errors.contains(path == "empty" ? "is its file system mounted?" : "does the folder exist?"))
+            #expect(status.errors.contains(path == "empty" ? "is its file system mounted?" : "there is no spool"))
             let fleet = try await ferry.run("status", folder(path))
             #expect(fleet.status == 74)
         }
