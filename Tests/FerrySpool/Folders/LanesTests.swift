@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(
-        "Files of other tools whose names are long and nearly the same are as many in lanes, whatever they hold",
+        "Files of other tools whose names are long and nearly the same are as many in lanes, with equal content too",
         arguments: [110, 235])
     func longNames(_ length: Int) throws {
         let spool = try folder.spool()

@@ -44,7 +44,9 @@ extension ControlCommand {
     ///
     /// - Returns: Which lanes were not told, and why.
     private func tellLanes(of spool: Spool, at now: Timestamp) throws(FileError) -> [FileError] {
-        var untold = try spool.lanes.emptyPlaces().map { FileError("find the lane in", spool.lanes.path(of: $0), code: ENOMEDIUM) }
+        var untold = try spool.lanes.emptyPlaces().map {
+            FileError("find the lane in", spool.lanes.path(of: $0), code: ENOMEDIUM)
+        }
         for name in try spool.lanes.names() {
             do throws(FileError) {
                 let lane = try Spool.open(spool.lanes.path(of: name), access: .write)

@@ -187,6 +187,38 @@ import Testing
         }
     }
 
+    @Test(
+        "A pause reaches every lane that can be told, and says which cannot",
+        arguments: ["a folder without a lane", "a lane that cannot be opened"])
+    func pause(_ obstacle: String) async throws {
+        let spool = try folder.spool()
+        for name in ["hub", "lake"] { try spool.lanes.make(LaneName(name)!) }
+        if obstacle == "a folder without a lane" {
+            try FileManager.default.removeItem(atPath: folder("spool/to/lake/.ferry"))
+        } else {
+            try FileManager.default.removeItem(atPath: folder("spool/to/lake/.ferry/spool-id"))
+            mkdir(folder("spool/to/lake/.ferry/spool-id"), 0o755)
+        }
+        let paused = try await ferry.run("pause", "--spool", spool.path)
+        #expect(paused.status == 74)
+        #expect(paused.errors.contains("to/lake"), "\(paused.errors)")
+        for path in [spool.path, spool.lanes.path(of: LaneName("hub")!)] {
+            #expect(try Spool.open(path, access: .read).control.read().isPaused, "\(path)")
+        }
+    }
+
+    @Test("A lane has one destination: lanes of its own would be sent from by no call") func laneOfLane() async throws {
+        let spool = try folder.spool()
+        try spool.lanes.make(LaneName("hub")!)
+        let path = spool.lanes.path(of: LaneName("hub")!)
+        let result = try await ferry.run(
+            "upload", "--spool", path, "--to", "a=http://127.0.0.1:1/", "--to", "b=http://127.0.0.1:2/")
+        #expect(result.status == 64)
+        #expect(result.errors.contains("waits for one destination"), "\(result.errors)")
+        _ = try await ferry.run("upload", "--spool", path, "--to", "a=http://127.0.0.1:1/")
+        #expect(!FileManager.default.fileExists(atPath: "\(path)/to"))
+    }
+
     @Test("What is said of one destination names it in the commands that come next") func hints() async throws {
         let spool = try folder.spool()
         try spool.lanes.make(LaneName("hub")!)
