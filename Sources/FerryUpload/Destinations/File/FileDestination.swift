@@ -21,6 +21,7 @@ final class FileDestination: DirectDestination {
             // How long it took tells of its size, and of no queue on the other side.
             trace.latency = .zero
             trace.duplicates = result.duplicates
+            trace.notice = result.notice
             trace.acceptedJoined = CoalescePolicy.most
             return result.verdict
         case .hangs: return .hangs(location.base)

@@ -16,18 +16,21 @@ struct FolderCopy: Sendable {
         let verdict: Verdict
         /// Which of the segments were there already, byte for byte.
         var duplicates: Set<Int> = []
+        /// What a person should hear.
+        var notice: String?
     }
 
     /// What ends a copy.
     private struct Stop: Error {
         let verdict: Verdict
+        var notice: String?
     }
 
     func run() -> Result {
         do throws(Stop) {
             return Result(verdict: .delivered(status: nil), duplicates: try copy())
         } catch {
-            return Result(verdict: error.verdict)
+            return Result(verdict: error.verdict, notice: error.notice)
         }
     }
 
@@ -52,6 +55,7 @@ struct FolderCopy: Sendable {
             try write(content, to: new.file)
         }
         try force(copies.map { (contents[$0.index], $0.new.file) })
+        try requireUnchanged()
         for (index, name, new) in copies {
             if try at(.name, { () throws(FileError) in try new.publish(as: name) }) { continue }
             // Another process was faster.
@@ -60,6 +64,20 @@ struct FolderCopy: Sendable {
         }
         for folder in folders.values { try at(.force) { () throws(FileError) in try folder.sync() } }
         return duplicates
+    }
+
+    /// Requires that the segments are what was claimed: another program may have written into one while it was copied, and what has a name is complete.
+    private func requireUnchanged() throws(Stop) {
+        // Without claims nothing shows what was copied.
+        guard let claims = outgoing.source?.claims else { throw Stop(verdict: Verdict(.fileChanged)) }
+        for claim in claims {
+            if call.isLeft { throw Stop(verdict: Verdict(.cancelled)) }
+            call.moved()
+            guard claim.isUnchanged else {
+                throw Stop(
+                    verdict: Verdict(.fileChanged), notice: "\(claim.name) was changed while it was copied; it stays pending")
+            }
+        }
     }
 
     /// Tries a step, unless nothing waits for the copy any more.

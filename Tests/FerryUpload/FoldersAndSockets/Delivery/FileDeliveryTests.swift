@@ -221,10 +221,12 @@ import Testing
 
     // MARK: Steps
 
-    /// One copy, with a step that fails.
+    /// One copy, with a step that fails, or before which something happens.
+    ///
+    /// - Parameter bytes: Of each segment; `nil`: they are read from its file.
     private func copy(
-        _ bytes: [UInt8], _ claims: [String], in spool: Spool, failing step: FileFailure.Step?, namesAll: Bool,
-        call: PatientCall = PatientCall()
+        _ bytes: [UInt8]?, _ claims: [String], in spool: Spool, failing step: FileFailure.Step?, namesAll: Bool,
+        call: PatientCall = PatientCall(), before: @escaping @Sendable (FileFailure.Step) -> Void = { _ in }
     ) throws -> FolderCopy.Result {
         let taken = try claims.map { name in
             guard case .claimed(let claim) = spool.claims.take(name, mayBeUnfinished: false) else {
@@ -236,11 +238,16 @@ import Testing
             try SegmentMetadata(claim, claim.file.notes, spoolID: spool.id, trail: .none, events: nil, isLate: false)
         }
         let body = try RequestBody.joined(taken.map { RequestBody($0, content: bytes) })
+        var outgoing = OutgoingRequest(facts: facts, body: body, attempt: 1)
+        outgoing.source = (spool, taken)
         return FolderCopy(
             location: try FileLocation("file://\(folder("share"))/{day}"),
-            outgoing: OutgoingRequest(facts: facts, body: body, attempt: 1), throttle: Throttle(),
+            outgoing: outgoing, throttle: Throttle(),
             dead: DeadCopies(machine: "edge", spool: spool.id, namesAll: namesAll), call: call
-        ) { $0 == step ? EIO : nil }.run()
+        ) {
+            before($0)
+            return $0 == step ? EIO : nil
+        }.run()
     }
 
     @Test(
@@ -259,6 +266,55 @@ import Testing
         let second = try copy(bytes, names, in: spool, failing: nil, namesAll: namesAll)
         #expect(second.verdict == .delivered(status: nil))
         #expect(try files().keys.sorted() == names.map { "2026-11-21/\($0)" })
+    }
+
+    /// Lets a file's last change lie back, as a file's that is sent: the kernel's clock ticks every few milliseconds.
+    private func age(_ path: String) throws {
+        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)], ofItemAtPath: path)
+    }
+
+    @Test(
+        "A segment that is written into while it is copied gets no name, and neither do those that go with it",
+        arguments: [FileFailure.Step.create, .write, .force], [false, true])
+    func changed(at step: FileFailure.Step, grows: Bool) throws {
+        let spool = try folder.spool()
+        let bytes = Array(Segments.gzip(Segments.lines(0..<3)))
+        let names = try (0..<2).map { try spool.put(bytes, as: Segments.name(second: $0)) }
+        let path = folder("spool/\(names[1])")
+        try age(path)
+        let isFirst = Mutex(true)
+        let change = { @Sendable (current: FileFailure.Step) in
+            let isTime = isFirst.withLock { first in
+                defer { first = first && current != step }
+                return first && current == step
+            }
+            guard isTime, let handle = FileHandle(forWritingAtPath: path) else { return }
+            if grows { handle.seekToEndOfFile() }
+            handle.write(Data(Segments.gzip("{\"late\":1}\n")))
+        }
+        let result = try copy(bytes, names, in: spool, failing: nil, namesAll: false, before: change)
+        #expect(result.verdict == Verdict(.fileChanged))
+        #expect(result.notice == "\(names[1]) was changed while it was copied; it stays pending")
+        #expect(try files().isEmpty)
+    }
+
+    @Test("A large file that another program replaces in place while it is copied arrives whole, the second time") func torn()
+        throws
+    {
+        let spool = try folder.spool()
+        let (old, new) = (try Segments.noise(3_000_000), try Segments.noise(3_000_000))
+        let name = try spool.put(old, as: Segments.name(3))
+        let path = folder("spool/\(name)")
+        try age(path)
+        let change = { @Sendable (step: FileFailure.Step) in
+            guard step == .force, let handle = FileHandle(forWritingAtPath: path) else { return }
+            handle.write(Data(new))
+        }
+        let first = try copy(nil, [name], in: spool, failing: nil, namesAll: true, before: change)
+        #expect(first.verdict == Verdict(.fileChanged))
+        #expect(try files().isEmpty)
+        #expect(try copy(nil, [name], in: spool, failing: nil, namesAll: true).verdict == .delivered(status: nil))
+        #expect(try files() == ["2026-11-21/\(name)": new])
     }
 
     @Test("A copy that nothing waits for any more changes nothing") func left() throws {
