@@ -10,6 +10,8 @@ struct FileLocation: Sendable {
     let base: String
     /// Whether something must be mounted on it.
     let requiresMount: Bool
+    /// Whether segments have folders of their own below ``base``, by their stream or time.
+    let hasFolders: Bool
     /// A place of this machine, which no network and no proxy leads to; its path has what is below ``base``, with placeholders.
     let url: DestinationURL
     let description: String
@@ -39,6 +41,9 @@ struct FileLocation: Sendable {
         self.base = "/" + base.compactMap { String(percentDecoding: $0) }.joined(separator: "/")
         guard self.base.utf8.count < Int(PATH_MAX) else { throw wrong("is longer than a path can be") }
         if !["{segment}", "{id}", "{key}"].contains(where: { path.contains($0) }) { template.append("{segment}") }
+        hasFolders = template.dropLast().contains { part in
+            DestinationURL.Placeholder.allCases.contains { $0 != .machine && part.contains($0.text) }
+        }
         url = try DestinationURL("http+unix://%2F/\(template.joined(separator: "/"))")
         requiresMount = try Self.requiresMount(parts.count > 1 ? parts[1] : "", of: text)
         description = "file:///" + components.joined(separator: "/")

@@ -8,7 +8,8 @@ public enum Verdict: Equatable, Sendable {
     case unavailable(Reason, retryAfter: Duration?)
     /// Either the destination is unavailable or this segment is poison to it: only another segment can tell.
     case doubtful(Reason)
-    /// The destination answers well, and takes this segment only when it comes another way: it goes in a circle.
+    /// The destination answers well, and takes this segment only when it comes another way, or where it goes was mended: it goes in a circle, or into a
+    /// folder that is closed.
     case circling(Reason)
     /// Nothing can be delivered until a person mends something.
     case misconfigured(Reason)

@@ -26,6 +26,16 @@ import Testing
         #expect(try FileLocation("file:///mnt/share?require-mount=yes").requiresMount)
     }
 
+    @Test(
+        "Segments have folders of their own where what differs between them names one",
+        arguments: [
+            ("file:///mnt/share", false), ("file:///mnt/{day}", true), ("file:///mnt/{machine}/in", false),
+            ("file:///mnt/{machine}/{stream}", true), ("file:///mnt/{stream}-{segment}", false),
+        ]) func folders(text: String, hasFolders: Bool) throws
+    {
+        #expect(try FileLocation(text).hasFolders == hasFolders)
+    }
+
     @Test("The ledger shows the folder, without the query") func description() throws {
         #expect(try FileLocation("file:///mnt/a%20b/{day}/?require-mount=yes").description == "file:///mnt/a%20b/{day}")
         #expect(try Destination("file://localhost/mnt/share").description == "file:///mnt/share")
@@ -77,8 +87,8 @@ import Testing
 }
 
 @Suite("What a folder's failures mean") struct FileFailureTests {
-    private static func verdict(_ code: Int32, _ step: FileFailure.Step) -> Verdict {
-        FileFailure(step: step, error: FileError("open", "/no/such/place", code: code)).verdict
+    private static func verdict(_ code: Int32, _ step: FileFailure.Step, _ reach: FileFailure.Reach = .all) -> Verdict {
+        FileFailure(step: step, error: FileError("open", "/no/such/place", code: code), reach: reach).verdict
     }
 
     /// Its name, as the table of meanings has it.
@@ -87,6 +97,7 @@ import Testing
         case .unavailable(_, nil): "waits"
         case .misconfigured: "misconfigured"
         case .doubtful: "another tells"
+        case .circling: "waits by itself"
         case .tooLarge: "split"
         case .withdrawn: "changed"
         default: "\(verdict)"
@@ -109,6 +120,16 @@ import Testing
         ] as [(Int32, FileFailure.Step, String)]) func meaning(code: Int32, step: FileFailure.Step, meaning: String)
     {
         #expect(Self.name(Self.verdict(code, step)) == meaning)
+    }
+
+    @Test(
+        "What may not be written holds up all only where it is the folder of all", arguments: [EROFS, EACCES, EPERM],
+        [FileFailure.Step.folder, .look, .create, .write, .name])
+    func denied(code: Int32, step: FileFailure.Step) {
+        #expect(Self.name(Self.verdict(code, step, .all)) == "misconfigured")
+        #expect(Self.name(Self.verdict(code, step, .folder(isBaseOpen: true))) == "waits by itself")
+        #expect(Self.name(Self.verdict(code, step, .folder(isBaseOpen: false))) == "another tells")
+        #expect(Self.name(Self.verdict(code, .base, .folder(isBaseOpen: true))) == "misconfigured")
     }
 
     @Test("No number in any step ends a segment", arguments: FileFailure.Step.allCases) func ends(step: FileFailure.Step) {

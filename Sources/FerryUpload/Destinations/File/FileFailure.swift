@@ -22,14 +22,23 @@ struct FileFailure {
         case source
     }
 
+    /// What else would fail with it.
+    enum Reach: Sendable {
+        /// All segments: the folder is the one for all of them.
+        case all
+        /// Segments have folders of their own below the one that must be there.
+        case folder(isBaseOpen: Bool)
+    }
+
     let step: Step
     let error: FileError
+    var reach = Reach.all
 
     /// What it means, by its number (errno(3)) and by what was tried.
     ///
     /// | number | means |
     /// |---|---|
-    /// | `EROFS`, `EACCES`, `EPERM` | who may do what: misconfigured, unless it is about one file |
+    /// | `EROFS`, `EACCES`, `EPERM` | who may do what: misconfigured, unless it is about one file, or one of several folders |
     /// | `ENOSPC`, `EDQUOT` | no room: the folder waits |
     /// | `EFBIG` | the largest file (FAT: 4 GiB): split |
     /// | `ENAMETOOLONG`, `EINVAL`, `EILSEQ` of a name, `ELOOP`, `ENOTDIR` below the base | this segment's name, or all: another one tells |
@@ -41,7 +50,7 @@ struct FileFailure {
         case (_, .source): Verdict(.fileChanged)
         case (EACCES, .compare), (EPERM, .compare):
             .doubtful(reason("; a file of that name is there: to compare it, it must be readable"))
-        case (EROFS, _), (EACCES, _), (EPERM, _): .misconfigured(reason())
+        case (EROFS, _), (EACCES, _), (EPERM, _): denied
         case (ENOSPC, _), (EDQUOT, _): .unavailable(reason(kind: "full"), retryAfter: nil)
         case (ENOENT, .base), (ENOTDIR, .base):
             .unavailable(
@@ -55,6 +64,16 @@ struct FileFailure {
         case (ELOOP, .folder), (ENOTDIR, .folder): .doubtful(reason("; a link or a file lies where a folder belongs"))
         case let (code, _) where Self.ofDestination.contains(code): .unavailable(reason(), retryAfter: nil)
         default: .doubtful(reason())
+        }
+    }
+
+    /// What it means that something may not be written.
+    private var denied: Verdict {
+        switch (step, reach) {
+        case (.base, _), (_, .all): .misconfigured(reason())
+        case (_, .folder(isBaseOpen: true)): .circling(reason("; segments that belong into other folders go on"))
+        // Those folders may be there, and be open.
+        case (_, .folder(isBaseOpen: false)): .doubtful(reason())
         }
     }
 

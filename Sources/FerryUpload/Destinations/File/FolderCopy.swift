@@ -88,8 +88,15 @@ struct FolderCopy: Sendable {
             if let code = fails?(step) { throw FileError("\(step)", location.base, code: code) }
             return try body()
         } catch {
-            throw Stop(verdict: FileFailure(step: step, error: error).verdict)
+            throw Stop(verdict: FileFailure(step: step, error: error, reach: reach).verdict)
         }
+    }
+
+    /// What fails with a segment's folder.
+    private var reach: FileFailure.Reach {
+        guard location.hasFolders else { return .all }
+        if access(location.base, W_OK | X_OK) == 0 { return .folder(isBaseOpen: true) }
+        return errno == EROFS ? .all : .folder(isBaseOpen: false)
     }
 
     /// Forces files. Once all of several are written, what tells where they lie is forced with that of the first.

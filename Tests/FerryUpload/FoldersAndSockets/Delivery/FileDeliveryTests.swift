@@ -189,6 +189,20 @@ import Testing
         #expect(report.remaining == 1)
     }
 
+    @Test("A folder below the base that may not be written holds up its own segments alone") func sealedFolder() async throws {
+        let spool = try folder.spool()
+        for (second, stream) in ["m", "m", "m", "a", "b", "a"].enumerated() {
+            try spool.put(Segments.gzip(Segments.lines(0..<3)), as: Segments.name(second: second, stream: stream))
+        }
+        guard folder.mount("size=1m,ro") else { return }
+        let report = try await UploadPass(spool, options: options("{stream}")).run()
+        #expect(report.stopReason == nil)
+        #expect(report.sent.segments == 3)
+        #expect(report.remaining == 3)
+        #expect(try files("a").count == 2)
+        #expect(try files("b").count == 1)
+    }
+
     @Test("A full disk waits, keeps what it got, and leaves nothing half-done") func full() async throws {
         let spool = try folder.spool()
         for second in 0..<40 { try spool.put(Segments.noise(8000), as: Segments.name(second: second)) }
