@@ -168,7 +168,9 @@ final class ExchangeHandler: ChannelDuplexHandler {
             let room = Int(state.answerLimit.bytes) - answer.body.count
             if room > 0 { answer.body += buffer.readableBytesView.prefix(room) }
             perform(state.receivedBody(buffer.readableBytes), context)
-        case .end: perform(state.receivedEnd(), context)
+        case .end(let trailers):
+            if let trailers { answer.trailers = trailers }
+            perform(state.receivedEnd(), context)
         }
     }
 

@@ -115,6 +115,8 @@ struct Answer: Sendable {
     var headers: HTTPHeaders
     /// The first bytes.
     var body: [UInt8]
+    /// The fields behind the body (RFC 9110, section 6.5).
+    var trailers = HTTPHeaders()
     /// Whether it came to its end, and was not cut off or given up within its body.
     var isWhole = true
     /// From the request's last byte to the answer's head.
@@ -126,4 +128,10 @@ struct Answer: Sendable {
 
     /// Returns the first header of that name, in any case.
     func header(_ name: String) -> String? { headers.first(name: name) }
+
+    /// Returns the first field of that name behind the body, in any case.
+    func trailer(_ name: String) -> String? { trailers.first(name: name) }
+
+    /// The body without the white space that it begins with: some servers send it while they work.
+    var said: ArraySlice<UInt8> { body.drop { (0x09...0x0d).contains($0) || $0 == 0x20 } }
 }

@@ -138,9 +138,11 @@ import Testing
 
     private static func action(
         _ status: Int, _ body: String = "", _ fields: [(String, String)] = ours,
-        said: Set<ClickHouseLocation.OwnSetting> = [.token, .times]
+        said: Set<ClickHouseLocation.OwnSetting> = [.token, .times], trailers: [(String, String)] = [], isWhole: Bool = true
     ) throws -> ClickHouseAnswer.Action {
-        let answer = Answer(status: status, headers: HTTPHeaders(fields), body: Array(body.utf8), isToWholeRequest: true)
+        let answer = Answer(
+            status: status, headers: HTTPHeaders(fields), body: Array(body.utf8), trailers: HTTPHeaders(trailers),
+            isWhole: isWhole, isToWholeRequest: true)
         return ClickHouseAnswer(answer, at: try #require(Timestamp(rfc3339: "2026-11-27T08:00:00Z"))).action(said: said)
     }
 
@@ -200,6 +202,24 @@ import Testing
         ]) func within(body: String, fields: [(String, String)]) throws
     {
         #expect(Self.word(try Self.action(200, body, Self.ours + fields)) == "unavailable?")
+    }
+
+    @Test("An exception behind white space, however much, or behind the body is none") func behind() throws {
+        let space = String(repeating: " ", count: 60_000)
+        #expect(Self.word(try Self.action(200, space + "\n" + Self.old(60))) == "misconfigured")
+        #expect(try Self.action(200, space) == .verdict(.delivered(status: 200)))
+        #expect(Self.word(try Self.action(200, trailers: [("X-ClickHouse-Exception-Code", "241")])) == "unavailable?")
+    }
+
+    @Test("What is cut off tells of no URL, no row and no number that may go on", arguments: [200, 400, 404, 500])
+    func cutOff(status: Int) throws {
+        for text in ["", "Co", "Code: 2", "Code: 27", "Code: 117, e.displayText() = DB::Exception: Unkn"] {
+            #expect(Self.word(try Self.action(status, text, isWhole: false)) != "refused", "\(text)")
+            #expect(Self.word(try Self.action(status, text, isWhole: false)) != "delivered", "\(text)")
+        }
+        #expect(Self.word(try Self.action(404, isWhole: false)) == "doubtful")
+        #expect(Self.word(try Self.action(404)) == "misconfigured")
+        #expect(Self.word(try Self.action(404, Self.old(60), isWhole: false)) == "misconfigured")
     }
 
     @Test("The field tells the code where the body does not") func field() throws {

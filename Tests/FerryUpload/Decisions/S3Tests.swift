@@ -185,10 +185,13 @@ import Testing
 
     private static func action(
         _ status: Int, _ code: String? = nil, _ fields: [(String, String)] = [("etag", "\"x\"")], after step: DeliveryStep = put,
-        asksForStorage: Bool = false
+        asksForStorage: Bool = false, space: Int = 0, cutAfter length: Int = .max
     ) throws -> S3Answer.Action {
-        let body = code.map { "<?xml version=\"1.0\"?><Error><Code>\($0)</Code><Message>so it is</Message></Error>" } ?? ""
-        let answer = Answer(status: status, headers: HTTPHeaders(fields), body: Array(body.utf8), isToWholeRequest: true)
+        let error = code.map { "<Error><Code>\($0)</Code><Message>so it is</Message></Error>" }
+        let body = error.map { "<?xml version=\"1.0\"?>\(String(repeating: " ", count: space))\($0)" } ?? ""
+        let answer = Answer(
+            status: status, headers: HTTPHeaders(fields), body: Array(body.utf8.prefix(length)), isWhole: length == .max,
+            isToWholeRequest: true)
         let now = try #require(Timestamp(rfc3339: "2026-11-27T08:00:00Z"))
         return S3Answer(answer, at: now).action(
             after: step, .init(size: size, digest: digest, md5: [UInt8](repeating: 0xcd, count: 16)),
@@ -235,6 +238,22 @@ import Testing
         #expect(Self.word(try Self.action(200, "InternalError")) == "doubtful")
         #expect(Self.word(try Self.action(200, "Unheard")) == "doubtful")
         #expect(Self.word(try Self.action(200, nil, [])) == "doubtful")
+    }
+
+    @Test("A success that is cut off, or tells of an error late, is no delivery") func late() throws {
+        #expect(Self.word(try Self.action(200, "InternalError", space: 50_000)) == "doubtful")
+        for length in [0, 10, 40, 60] {
+            #expect(Self.word(try Self.action(200, "InternalError", cutAfter: length)) == "doubtful", "\(length)")
+        }
+    }
+
+    @Test("A refusal that is cut off does not say what must be mended", arguments: [401, 403, 404]) func cutOff(status: Int)
+        throws
+    {
+        for length in [0, 30, 45] {
+            #expect(Self.word(try Self.action(status, "SlowDown", cutAfter: length)) == "doubtful", "\(length)")
+        }
+        #expect(Self.word(try Self.action(status)) == "misconfigured")
     }
 
     @Test("In another region the answer's own word says which") func region() throws {

@@ -20,21 +20,32 @@ struct ClickHouseAnswer {
     /// An exception may stand at the end of an answer that began well.
     private let isWhole: Bool
     private let saysNothing: Bool
+    /// The first of what it says.
     private let text: String
+    /// Whether it is cut off within that.
+    private let isCutShort: Bool
 
     init(_ answer: Answer, at now: Timestamp) {
         status = answer.status
-        text = String(decoding: answer.body.prefix(Int(TransportOptions.answerBodyKept.bytes)), as: UTF8.self)
+        let (said, most) = (answer.said, Int(TransportOptions.answerBodyKept.bytes))
+        saysNothing = said.isEmpty
+        isCutShort = !answer.isWhole && said.count <= most
+        text = String(decoding: said.prefix(most), as: UTF8.self)
         let exception = Self.exception(in: text)
         // A server that is not read to the end by its client may have no more than the field, with status 200.
-        code = answer.header("x-clickhouse-exception-code").flatMap { Int($0) } ?? exception?.code
+        let field = answer.header(Self.codeField) ?? answer.trailer(Self.codeField)
+        code = field.flatMap { Int($0) } ?? exception?.code
         message = exception?.message ?? ""
         row = Self.row(in: message)
         general = Verdict(answer, at: now)
         isOfClickHouse = answer.headers.contains { $0.name.lowercased().hasPrefix("x-clickhouse-") }
         isWhole = answer.isWhole
-        saysNothing = text.allSatisfy(\.isWhitespace)
     }
+
+    private static let codeField = "x-clickhouse-exception-code"
+
+    /// Whether the user is let in, and may not do what was asked (ACCESS_DENIED).
+    var isNotGranted: Bool { code == 497 }
 
     /// Returns what follows for a request.
     ///
@@ -57,19 +68,23 @@ struct ClickHouseAnswer {
         case .busy: return .verdict(.unavailable(reason(), retryAfter: retryAfter))
         case .interrupted: return .verdict(.unavailable(reason(), retryAfter: retryAfter), mayHaveArrived: true)
         case .size: return .verdict(.tooLarge(reason()))
+        // Of which kind it is may stand in what is missing.
+        case .content where isCutShort: return .verdict(.doubtful(reason(Self.cutOff)))
         case .content: return .verdict(.refused(reason(), body: text))
         case .other: return .verdict(.doubtful(reason()))
         }
     }
 
     private static let unknownSetting = 115
+    private static let cutOff = "; the answer was cut off before its end"
 
     /// What an answer without an exception means.
     private var plainVerdict: Verdict {
         switch general {
         case .delivered where !isOfClickHouse || !saysNothing:
             .misconfigured(reason("; this is no answer of ClickHouse to an INSERT: check host and port"))
-        case .delivered where !isWhole: .doubtful(reason("; the answer was cut off before its end"))
+        // What is missing may say that it is a table or a setting, and no URL.
+        case .delivered where !isWhole, .misconfigured where isCutShort: .doubtful(reason(Self.cutOff))
         case .refused where text.contains("You must use port"):
             .misconfigured(reason("; this is its port for its own programs: it wants the one for HTTP"))
         case .refused: .doubtful(reason())
@@ -97,7 +112,9 @@ struct ClickHouseAnswer {
             return nil
         }
         let rest = text[start...].drop { !$0.isNumber }
-        guard let code = Int(rest.prefix { $0.isNumber }.prefix(9)) else { return nil }
+        let digits = rest.prefix { $0.isNumber }
+        // A number that nothing follows may go on.
+        guard digits.endIndex < rest.endIndex, let code = Int(digits.prefix(9)) else { return nil }
         let message = rest.firstRange(of: "DB::Exception: ").map { rest[$0.upperBound...] } ?? ""
         let end = [", e.what() = ", " (version "].compactMap { message.firstRange(of: $0)?.lowerBound }.min()
         return (code, String(message[..<(end ?? message.endIndex)]))

@@ -31,11 +31,15 @@ struct S3Answer {
     /// What an object that is there shows of itself.
     private let object: (size: Int64?, digest: String?, checksum: String?)
     private let clockAhead: Duration?
+    /// An error may stand at the end of an answer that began well.
+    private let isWhole: Bool
 
     init(_ answer: Answer, at now: Timestamp) {
         status = answer.status
-        let text = String(decoding: answer.body.prefix(Int(TransportOptions.answerBodyKept.bytes)), as: UTF8.self)
-        code = Self.element("Code", of: text) ?? (text.contains("<Error") ? "Error" : nil)
+        isWhole = answer.isWhole
+        // A store that works on may have sent white space all the while, also behind the line that XML begins with.
+        let text = String(decoding: answer.body.prefix(Int(TransportOptions.answerBodyLimit.bytes)), as: UTF8.self)
+        code = Self.element("Code", of: text) ?? (text.contains("<Error") && answer.isWhole ? "Error" : nil)
         message = Self.element("Message", of: text) ?? ""
         general = Verdict(answer, at: now)
         region = answer.header("x-amz-bucket-region")
@@ -148,6 +152,8 @@ struct S3Answer {
         switch general {
         case .delivered where etag == nil:
             .doubtful(reason(" without an ETag, which every object store gives: this is no answer of one"))
+        case .delivered where !isWhole, .misconfigured where !isWhole:
+            .doubtful(reason("; the answer was cut off before its end"))
         case .refused: .doubtful(reason())
         case .misconfigured where status == 401 || status == 403:
             .misconfigured(reason(Self.accessHint, kind: Verdict.Reason.access))
