@@ -38,10 +38,15 @@ final class RequestHead: Sendable {
     var secretsVersion: Int { commonFields.withLock(\.version) }
 
     private func renewFields() {
-        let fields = Self.fields(
+        let fields = fieldsAtHome(content)
+        commonFields.withLock { $0 = (fields, $0.version + 1) }
+    }
+
+    /// Returns the fields of a request to the destination itself, with the user's.
+    private func fieldsAtHome(_ content: [(name: String, value: String)]) -> String {
+        Self.fields(
             for: destination.url.origin, content,
             (headers + secretFiles.flatMap(\.headers)).filter { !destination.reserves($0.name) })
-        commonFields.withLock { $0 = (fields, $0.version + 1) }
     }
 
     /// Reads the files with secrets that have changed, looking at them once a second at most.
@@ -97,7 +102,8 @@ final class RequestHead: Sendable {
         let line = "\(question.method) \(connection.usesAbsoluteTarget ? "\(origin)" : "")\(question.target) HTTP/1.1\r\n"
         var fields = kind.fields(of: question, to: origin, at: now).map { "\($0.name): \($0.value)\r\n" }.joined()
         if let authorization = connection.proxyAuthorization { fields += "Proxy-Authorization: \(authorization)\r\n" }
-        return ByteBuffer(string: line + commonFields.withLock(\.text) + fields + "\r\n")
+        // What a body is, a question without one does not say: some servers would inflate nothing.
+        return ByteBuffer(string: line + fieldsAtHome([]) + fields + "\r\n")
     }
 
     /// Returns the request line and fields of a request.

@@ -61,9 +61,12 @@ final class ClickHouseDestination: DestinationKind {
     }
 
     func meaning(of answer: Answer, to question: CheckQuestion) -> DestinationCheck {
-        guard case .verdict(let verdict, _) = ClickHouseAnswer(answer, at: .now()).action(said: []) else { return .unclear("") }
+        let answer = ClickHouseAnswer(answer, at: .now())
+        // Who may only insert needs no more.
+        if answer.isNotGranted { return .unclear("this user may not read the table; whether it may INSERT this does not tell") }
+        guard case .verdict(let verdict, _) = answer.action(said: []) else { return .unclear("") }
         if case .delivered = verdict { return .good("the table is there, and may be read") }
-        return .bad(verdict.reason?.message ?? "HTTP \(answer.status)")
+        return .bad(verdict.reason?.message ?? "the server says something else")
     }
 
     /// The statement is a part of the URL, which a redirect replaces.

@@ -29,10 +29,14 @@ final class FileDestination: DirectDestination {
         }
     }
 
-    func check() -> DestinationCheck {
+    func check(from spools: [String]) -> DestinationCheck {
         do throws(FileError) {
             let base = try Directory.open(location.base)
             if location.requiresMount, try !base.isMountPoint() { return .bad("nothing is mounted on \(location.base)") }
+            for spool in spools {
+                guard let home = try? Directory.open(spool).identity(), try base.lies(in: home) else { continue }
+                return .bad(Verdict.inSpool(location.base).reason?.message ?? "it lies in the spool")
+            }
             guard access(location.base, W_OK | X_OK) == 0 else { return .bad("\(FileError("write into", location.base))") }
             return .good("the folder \(location.base) is there, and may be written to")
         } catch {

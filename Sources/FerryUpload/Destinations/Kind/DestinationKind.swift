@@ -49,6 +49,9 @@ protocol DestinationKind: Sendable {
     /// Returns the fields of such a request.
     func fields(of question: CheckQuestion, to origin: Origin, at time: Timestamp) -> [(name: String, value: String)]
 
+    /// Takes over from its answer what is needed to ask it once more. Returns whether that makes sense.
+    func learns(from answer: Answer, at time: Timestamp) -> Bool
+
     /// Returns what the answer to it shows.
     func meaning(of answer: Answer, to question: CheckQuestion) -> DestinationCheck
 }
@@ -64,6 +67,7 @@ extension DestinationKind {
         CheckQuestion(method: "HEAD", target: url.target { "\($0.rawValue)" })
     }
     func fields(of question: CheckQuestion, to origin: Origin, at time: Timestamp) -> [(name: String, value: String)] { [] }
+    func learns(from answer: Answer, at time: Timestamp) -> Bool { false }
     func meaning(of answer: Answer, to question: CheckQuestion) -> DestinationCheck { DestinationCheck(answer, to: question) }
 }
 

@@ -14,7 +14,9 @@ protocol DirectDestination: Sendable {
     func force(_ spool: Spool) throws(FileError)
 
     /// Looks whether segments can be put there, without putting one. It may wait for a disk.
-    func check() -> DestinationCheck
+    ///
+    /// - Parameter spools: The folders that the segments come from.
+    func check(from spools: [String]) -> DestinationCheck
 }
 
 extension DirectDestination {

@@ -20,7 +20,7 @@ struct LanesDestination: DirectDestination {
         return verdict
     }
 
-    func check() -> DestinationCheck { .good("lanes are folders of the spool") }
+    func check(from spools: [String]) -> DestinationCheck { .good("lanes are folders of the spool") }
 
     func force(_ spool: Spool) throws(FileError) { try spool.lanes.sync(lanes.map(\.name)) }
 }

@@ -65,12 +65,25 @@ final class S3Destination: DestinationKind {
 
     func fields(of question: CheckQuestion, to origin: Origin, at time: Timestamp) -> [(name: String, value: String)] {
         let credentials = keys.value
+        let time = time + clockAhead.withLock { $0 }
         var fields: [(name: String, value: String)] = [
             ("x-amz-date", RequestSignature.date(time)), ("x-amz-content-sha256", RequestSignature.emptyPayload),
         ]
         if let token = credentials.sessionToken { fields.append(("x-amz-security-token", token)) }
         return signed(fields, question.method, question.target, origin, RequestSignature.emptyPayload, credentials, at: time)
     }
+
+    /// The answer to HEAD has no body, which would say that the signature's time is what is wrong.
+    func learns(from answer: Answer, at time: Timestamp) -> Bool {
+        guard answer.status == 403, let date = answer.header("date").flatMap({ RetryAfter.date($0) }) else { return false }
+        let ahead = date - time
+        guard abs(ahead.components.seconds) >= Self.skewAllowed.components.seconds else { return false }
+        clockAhead.withLock { $0 = ahead }
+        return true
+    }
+
+    /// A signature may be as old (S3 API reference, `RequestTimeTooSkewed`).
+    private static let skewAllowed = Duration.seconds(900)
 
     func meaning(of answer: Answer, to question: CheckQuestion) -> DestinationCheck {
         switch answer.status {

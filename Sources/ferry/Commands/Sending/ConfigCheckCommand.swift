@@ -46,8 +46,9 @@ struct ConfigCheckCommand: AsyncParsableCommand {
     /// Looks at the destinations. Returns whether one is not as it must be.
     private func look(_ setup: RunSetup) async throws -> Bool {
         var isBad = false
+        let spools = setup.places.flatMap { (try? $0.folders()) ?? [] }
         for (name, options) in all(of: setup) {
-            let check = try await DestinationLook(options).run()
+            let check = try await DestinationLook(options, spools: spools).run()
             let place = "\(name)\(options.destination)"
             switch check {
             case .good(let text): try StandardOutput.print("\(place): good: \(text)")

@@ -361,6 +361,48 @@ import Testing
     }
 }
 
+@Suite("A look at a folder") struct FolderLookTests {
+    private let folder = TemporaryFolder()
+
+    private func look(_ path: String, spools: [String] = []) async throws -> DestinationCheck {
+        try await DestinationLook(UploadOptions(destination: Destination("file://\(folder(path))")), spools: spools).run()
+    }
+
+    @Test("A folder within a spool takes nothing of it") func inSpool() async throws {
+        let spool = try folder.spool()
+        mkdir(folder("spool/in"), 0o755)
+        mkdir(folder("share"), 0o755)
+        guard case .bad(let text) = try await look("spool/in", spools: ["/no/such/spool", spool.path]) else {
+            return #expect(Bool(false), "it is taken")
+        }
+        #expect(text.contains("lies in the spool"))
+        guard case .good = try await look("share", spools: [spool.path]) else { return #expect(Bool(false), "it is not taken") }
+    }
+
+    /// A share whose server is gone.
+    private struct Dead: DirectDestination {
+        let gate: DispatchSemaphore
+
+        func deliver(_ outgoing: OutgoingRequest, _ pace: DeliveryPace, _ trace: inout RequestTrace) async -> Verdict {
+            Verdict(.cancelled)
+        }
+
+        func check(from spools: [String]) -> DestinationCheck {
+            gate.wait()
+            return .good("")
+        }
+    }
+
+    @Test("A share that does not answer is given up after the usual patience") func hangs() async throws {
+        var options = UploadOptions(destination: try Destination("file://\(folder("share"))"))
+        options.transport.idleTimeout = .milliseconds(40)
+        let gate = DispatchSemaphore(value: 0)
+        defer { gate.signal() }
+        let check = await DestinationLook(options).look(at: Dead(gate: gate))
+        #expect(check == .bad("it does not answer; see to its server or disk"))
+    }
+}
+
 @Suite("Work that may hang") struct PatientCallsTests {
     @Test("It is waited for as long as something moves, and its value comes back") func finishes() async {
         let end = await PatientCalls().run(patience: .seconds(60)) { call in

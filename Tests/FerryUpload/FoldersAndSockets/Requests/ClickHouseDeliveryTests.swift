@@ -220,8 +220,10 @@ private final class SmallTable: Sendable {
 
     @Test("A look asks for no row, and says what the server says", arguments: [0, 60, 516]) func look(_ code: Int) async throws {
         let asked = Mutex("")
+        let encoding = Mutex<String?>(nil)
         let server = ScriptedServer.answering { request in
             asked.withLock { $0 = request.line }
+            encoding.withLock { $0 = request["content-encoding"] }
             return code == 0
                 ? ScriptedServer.answer(200, "X-ClickHouse-Query-Id: a\r\n") : SmallTable.exception(404, code, "no")
         }
@@ -233,6 +235,18 @@ private final class SmallTable: Sendable {
             #expect(text.contains("code \(code)"))
         }
         #expect(asked.withLock { $0.contains("LIMIT%200") })
+        // Servers of 18 inflate the body that is not there.
+        #expect(encoding.withLock { $0 } == nil)
+    }
+
+    @Test("A user who may only insert is let in: a look says no more") func insertOnly() async throws {
+        let server = ScriptedServer.answering { _ in
+            SmallTable.exception(403, 497, "ferry: Not enough privileges. To execute this query it's necessary to have SELECT")
+        }
+        guard case .unclear(let text) = try await DestinationLook(options(server)).run() else {
+            return #expect(Bool(false), "it is judged")
+        }
+        #expect(text.contains("whether it may INSERT"))
     }
 
     @Test(

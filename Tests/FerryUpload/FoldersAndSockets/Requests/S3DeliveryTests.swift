@@ -41,6 +41,29 @@ import Testing
         #expect(request["idempotency-key"] == nil)
     }
 
+    @Test("A look with a clock that is off is made again by the store's") func skewedLook() async throws {
+        let dates = Mutex<[String]>([])
+        let server = ScriptedServer.answering { request in
+            let date = request["x-amz-date"] ?? ""
+            dates.withLock { $0.append(date) }
+            return date.hasPrefix("20300101T0000")
+                ? ScriptedServer.answer(200)
+                : "HTTP/1.1 403 X\r\nDate: Tue, 01 Jan 2030 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n"
+        }
+        #expect(try await DestinationLook(options(server)).run() == .good("the bucket logs is there"))
+        #expect(dates.withLock(\.count) == 2)
+    }
+
+    @Test("A look with keys that are wrong says so, by any clock") func wrongKeys() async throws {
+        let server = ScriptedServer.answering { _ in
+            "HTTP/1.1 403 X\r\nDate: Tue, 01 Jan 2030 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n"
+        }
+        guard case .bad(let text) = try await DestinationLook(options(server)).run() else {
+            return #expect(Bool(false), "it is let in")
+        }
+        #expect(text.contains("the keys are wrong"))
+    }
+
     @Test("Small segments are objects of their own, never joined") func apart() async throws {
         let store = SmallStore()
         let server = ScriptedServer.serving(store)

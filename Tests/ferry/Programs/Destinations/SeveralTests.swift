@@ -155,12 +155,14 @@ import Testing
         let ports = [LoopbackPort.own(), LoopbackPort.own()]
         let hub = try receive("hub", ports[0])
         _ = try folder.spool()
+        mkdir(folder("share"), 0o755)
         try """
         spools: [\(folder("spool"))]
         destinations:
           hub: http://127.0.0.1:\(ports[0])/v1/segments
           archive: http://127.0.0.1:\(ports[1])/v1/segments
-          share: file://\(folder("spool"))
+          share: file://\(folder("share"))
+          itself: file://\(folder("spool"))
           gone: file://\(folder("gone"))
         """.write(toFile: folder("ferry.yaml"), atomically: true, encoding: .utf8)
         let last = Cell<Program.Result?>(nil)
@@ -169,7 +171,8 @@ import Testing
             return last.value?.output.contains("hub: http://127.0.0.1:\(ports[0])/v1/segments: can be reached") ?? false
         }
         #expect(last.value?.status == 77)
-        #expect(last.value?.output.contains("share: file://\(folder("spool")): good") ?? false)
+        #expect(last.value?.output.contains("share: file://\(folder("share")): good") ?? false)
+        #expect(last.value?.output.contains("itself: file://\(folder("spool")): bad") ?? false)
         #expect(last.value?.output.contains("gone: file://\(folder("gone")): bad") ?? false)
         #expect(last.value?.output.contains("archive: http://127.0.0.1:\(ports[1])/v1/segments: bad: cannot connect") ?? false)
         hub.send(SIGTERM)
