@@ -10,6 +10,7 @@ package struct ObjectReader: ~Copyable {
     private let connector: Connector
     private let eventLoop: any EventLoop
     private var open: HTTPConnection?
+    private var withheld = WithheldObjects()
 
     init(
         _ location: S3Location, _ keys: S3KeySource, _ kind: S3Destination, _ connector: Connector, _ eventLoop: any EventLoop
@@ -86,7 +87,18 @@ package struct ObjectReader: ~Copyable {
     }
 
     /// Writes an object into an empty file, and compares it with the SHA-256 that it was put with.
+    ///
+    /// - Throws: ``ObjectStoreError``, which tells by ``ObjectStoreError/isOfObject`` whether others are to be read.
     package mutating func get(_ object: ListedObject, into file: OpenFile) async throws {
+        do {
+            try await read(object, into: file)
+            withheld.gave()
+        } catch let error as ObjectStoreError {
+            throw withheld.judge(error)
+        }
+    }
+
+    private mutating func read(_ object: ListedObject, into file: OpenFile) async throws {
         var offset: Int64 = 0
         var expected: String?
         var hash = SHA256()
@@ -126,7 +138,8 @@ package struct ObjectReader: ~Copyable {
                 guard answer.status == 200 || answer.status == 206 else { throw self.failure(answer, isOfObject: bytes != nil) }
                 // A connection that breaks within the body leaves a part of it.
                 guard answer.isWhole, bytes == nil || Int64(answer.body.count) == bytes else {
-                    throw ObjectStoreError(.unavailable, "\(location.description): an answer was cut off")
+                    throw ObjectStoreError(
+                        .unavailable, "\(location.description): an answer was cut off", mayBeOfObject: bytes != nil)
                 }
                 return answer
             } catch {
@@ -144,7 +157,12 @@ package struct ObjectReader: ~Copyable {
             return ObjectStoreError(.changed, "\(location.description): the object is gone, or another one has its name")
         }
         let read = S3Answer(answer, at: .now())
-        return ObjectStoreError(read.problem, isDenied: read.isDenied, of: location.description)
+        if isOfObject, read.isArchived {
+            return ObjectStoreError(
+                .withheld, "\(location.description): the object is in an archive (InvalidObjectState): restore it there first")
+        }
+        return ObjectStoreError(
+            read.problem, isDenied: read.isDenied, mayBeOfObject: isOfObject && read.mayBeOfObject, of: location.description)
     }
 
     /// Makes a request, and makes it again where the store tells how: by its clock, or with keys that were mended.

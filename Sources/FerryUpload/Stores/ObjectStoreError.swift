@@ -12,6 +12,8 @@ package struct ObjectStoreError: Error, CustomStringConvertible {
         case unavailable
         /// The object is gone, or another one has its name.
         case changed
+        /// The store does not give this object, and may give others.
+        case withheld
         /// What came is no answer of a store.
         case garbage
     }
@@ -20,19 +22,28 @@ package struct ObjectStoreError: Error, CustomStringConvertible {
     package let kind: Kind
     /// The reason, for people, in one line.
     package let description: String
+    /// Whether other objects may be had all the same.
+    let mayBeOfObject: Bool
 
-    init(_ kind: Kind, _ description: String) {
+    /// Whether it is about one object, and others are to be read.
+    package var isOfObject: Bool { kind == .changed || kind == .withheld }
+
+    init(_ kind: Kind, _ description: String, mayBeOfObject: Bool = false) {
         self.kind = kind
         self.description = description
+        self.mayBeOfObject = mayBeOfObject
     }
 
+    /// Returns the same error as one of an object alone.
+    func ofObject() -> ObjectStoreError { ObjectStoreError(.withheld, description) }
+
     /// Tells of an answer, or of none.
-    init(_ verdict: Verdict, isDenied: Bool = false, of place: String) {
+    init(_ verdict: Verdict, isDenied: Bool = false, mayBeOfObject: Bool = false, of place: String) {
         let message = "\(place): \(verdict.reason?.message ?? "an answer that means nothing")"
         switch verdict {
-        case .misconfigured: self.init(isDenied ? .denied : .misconfigured, message)
+        case .misconfigured: self.init(isDenied ? .denied : .misconfigured, message, mayBeOfObject: mayBeOfObject)
         case .delivered, .unavailable, .doubtful, .circling, .tooLarge, .brokenOff, .refused, .moved, .withdrawn:
-            self.init(.unavailable, message)
+            self.init(.unavailable, message, mayBeOfObject: mayBeOfObject)
         }
     }
 }

@@ -44,7 +44,7 @@ extension CommandError {
             switch error.kind {
             case .misconfigured, .denied: .misconfigured
             case .unavailable: .remaining
-            case .changed, .garbage: .badData
+            case .changed, .withheld, .garbage: .badData
             }
         self.init(status, error.description)
     }

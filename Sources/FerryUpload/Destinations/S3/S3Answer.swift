@@ -97,6 +97,23 @@ struct S3Answer {
     /// Whether the credentials are known, and may not do what was asked.
     var isDenied: Bool { code == "AccessDenied" }
 
+    /// Whether an object lies in an archive, from which it is given back only after it was asked for.
+    var isArchived: Bool { code == "InvalidObjectState" }
+
+    /// Whether an answer that is no success may be about the object that was asked for: other ones may be had.
+    var mayBeOfObject: Bool {
+        switch code {
+        case "AccessDenied", "InvalidRequest", "InvalidArgument", "MethodNotAllowed", "NotImplemented": true
+        case let code? where code.hasPrefix("KMS."): true
+        default:
+            switch problem {
+            case .doubtful, .refused, .tooLarge: true
+            case .misconfigured: code == nil && status == 403
+            case .delivered, .unavailable, .circling, .brokenOff, .moved, .withdrawn: false
+            }
+        }
+    }
+
     private func other(_ what: String) -> Verdict {
         .refused(
             .init(

@@ -55,7 +55,7 @@ struct StoreInspection {
                     let file = try OpenFile.unnamed(in: scratch)
                     try await reader.get(object, into: file)
                     try Self.print(file)
-                } catch let error as ObjectStoreError where error.kind == .changed {
+                } catch let error as ObjectStoreError where error.isOfObject {
                     log.warn("\(object.name): \(error)")
                     isDamaged = true
                 } catch let damage as GzipError {
@@ -85,7 +85,9 @@ struct StoreInspection {
         var reader = store.reader()
         do {
             let flawed = try await reader.forEachPage(store.namesBegin, body)
-            if flawed > 0 { log.warn("\(counted(Int64(flawed), "entry")) of the list of \(store.description) cannot be read") }
+            if flawed > 0 {
+                log.warn("\(counted(Int64(flawed), "entry", "entries")) of the list of \(store.description) cannot be read")
+            }
         } catch let error as ObjectStoreError {
             try StandardOutput.flush()
             throw CommandError(error)

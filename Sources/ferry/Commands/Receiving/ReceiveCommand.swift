@@ -196,7 +196,7 @@ struct ReceiveCommand: AsyncParsableCommand {
             case .misconfigured, .garbage: throw CommandError(.misconfigured, error.description)
             case .denied:
                 spoolOptions.log.warn("\(error); nothing is listed here, but ferry list and ferry cat need that")
-            case .unavailable, .changed:
+            case .unavailable, .changed, .withheld:
                 spoolOptions.log.warn("\(error); until it answers, segments are refused (503), and their senders keep them")
             }
         }

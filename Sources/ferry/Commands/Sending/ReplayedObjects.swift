@@ -39,7 +39,7 @@ struct ReplayedObjects: Sendable {
                         let place = object.name.utf8.dropLast(object.fileName.utf8.count)
                         do {
                             try await Self.copy(object, into: "\(part)/\(number)-\(StableHash.of(place))", &reader)
-                        } catch let error as ObjectStoreError where error.kind == .changed {
+                        } catch let error as ObjectStoreError where error.isOfObject {
                             warn("\(object.name): \(error); it is left out")
                             missing += 1
                         }
@@ -47,7 +47,9 @@ struct ReplayedObjects: Sendable {
                     }
                     return true
                 }
-                if flawed > 0 { warn("\(counted(Int64(flawed), "entry")) of the list of \(store.description) cannot be read") }
+                if flawed > 0 {
+                    warn("\(counted(Int64(flawed), "entry", "entries")) of the list of \(store.description) cannot be read")
+                }
                 if others > 0 {
                     warn("\(counted(others, "object")) of \(store.description) with other names than segments were left out")
                 }

@@ -186,6 +186,43 @@ import Testing
         #expect(second?.kind == .misconfigured)
     }
 
+    @Test(
+        "What a store does not give of one object stands in the way of no other",
+        arguments: [
+            (403, "InvalidObjectState"), (403, "AccessDenied"), (400, "InvalidRequest"), (500, "InternalError"), (403, nil),
+        ] as [(Int, String?)]) func withheld(status: Int, code: String?) async throws
+    {
+        let place = SmallStore()
+        let server = ScriptedServer { peer in
+            while let request = peer.request() {
+                if request.line.contains("/logs/b ") {
+                    peer.send(ScriptedServer.answer(status, body: code.map { "<Error><Code>\($0)</Code></Error>" } ?? ""))
+                } else {
+                    peer.send(place.answer(request))
+                }
+            }
+        }
+        for name in ["a", "b", "c"] { place.objects.withLock { $0["/logs/\(name)"] = .init(bytes: [1, 2]) } }
+        let store = try ObjectStore(server.bucket("logs"), environment: Self.keys)
+        var reader = store.reader()
+        var lister = store.reader()
+        var (given, withheld): ([String], [String]) = ([], [])
+        _ = try await lister.forEachPage("") { page in
+            for object in page {
+                do {
+                    try await reader.get(object, into: try OpenFile.inMemory())
+                    given.append(object.name)
+                } catch let error as ObjectStoreError where error.isOfObject {
+                    withheld.append(object.name)
+                    if code == "InvalidObjectState" { #expect(error.description.contains("restore it")) }
+                }
+            }
+            return true
+        }
+        #expect(given == ["a", "c"])
+        #expect(withheld == ["b"])
+    }
+
     @Test("A list that is cut off is asked for again; what is no list at all is told as that") func cutList() async throws {
         let count = Mutex(0)
         let list = "<ListBucketResult></ListBucketResult>"
