@@ -22,7 +22,9 @@ struct ClickHouseLocation: Sendable {
 
     /// - Throws: ``DestinationURLError`` for a text that names no table, or says what may not be said.
     init(_ text: String) throws(DestinationURLError) {
-        func problem(_ what: String) -> DestinationURLError { DestinationURLError(description: "'\(text)' \(what)") }
+        func problem(_ what: String) -> DestinationURLError {
+            DestinationURLError(description: "'\(text.withoutSecrets)' \(what)")
+        }
         guard !text.prefix(while: { $0 != "?" }).contains("@") else { throw Self.credentialsInURL }
         let scheme = text.prefix { $0 != ":" }
         let isSecure = scheme.lowercased() == "clickhouses"

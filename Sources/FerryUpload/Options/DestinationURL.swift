@@ -67,14 +67,15 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
                 .joined(separator: placeholder.encodedText)
         }
         guard let components = URLComponents(string: encoded), let scheme = components.scheme?.lowercased() else {
-            throw DestinationURLError(description: "'\(text)' is no URL; write it like https://hub.example/v1/segments")
+            throw DestinationURLError(
+                description: "'\(text.withoutSecrets)' is no URL; write it like https://hub.example/v1/segments")
         }
         guard
             !isTemplate
                 || !encoded.contains("{") && !encoded.contains("%7B", ignoringKnown: Placeholder.allCases.map(\.encodedText))
         else {
             let known = Placeholder.allCases.map(\.text).joined(separator: ", ")
-            throw DestinationURLError(description: "'\(text)' has an unknown placeholder; there are \(known)")
+            throw DestinationURLError(description: "'\(text.withoutSecrets)' has an unknown placeholder; there are \(known)")
         }
         guard components.percentEncodedUser == nil, components.percentEncodedPassword == nil else {
             throw DestinationURLError(
@@ -84,20 +85,21 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
         let host = components.percentEncodedHost ?? ""
         let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         guard !name.isEmpty else {
-            throw DestinationURLError(description: "'\(text)' has no host; write it like https://hub.example/v1/segments")
+            throw DestinationURLError(
+                description: "'\(text.withoutSecrets)' has no host; write it like https://hub.example/v1/segments")
         }
         switch scheme {
         case "http", "https":
             let port = components.port ?? (scheme == "https" ? 443 : 80)
             guard (1...65_535).contains(port) else {
-                throw DestinationURLError(description: "'\(text)' has port \(port); ports are 1 to 65535")
+                throw DestinationURLError(description: "'\(text.withoutSecrets)' has port \(port); ports are 1 to 65535")
             }
             origin = Origin(isSecure: scheme == "https", address: .host(name, port: port))
         case "http+unix":
             guard let path = components.host, path.hasPrefix("/"), !path.utf8.contains(0) else {
                 throw DestinationURLError(
                     description:
-                        "'\(text)' names no socket; write its absolute path percent-encoded: http+unix://%2Frun%2Fhub.sock/v1/segments"
+                        "'\(text.withoutSecrets)' names no socket; write its absolute path percent-encoded: http+unix://%2Frun%2Fhub.sock/v1/segments"
                 )
             }
             origin = Origin(isSecure: false, address: .unixSocket(path))

@@ -18,7 +18,7 @@ struct FileLocation: Sendable {
 
     /// - Throws: ``DestinationURLError`` for a text that names no folder, or says what there is not.
     init(_ text: String) throws(DestinationURLError) {
-        func wrong(_ what: String) -> DestinationURLError { DestinationURLError(description: "'\(text)' \(what)") }
+        func wrong(_ what: String) -> DestinationURLError { DestinationURLError(description: "'\(text.withoutSecrets)' \(what)") }
         let scheme = "file:"
         guard text.prefix(scheme.utf8.count).lowercased() == scheme else { throw wrong("is no file: URL") }
         let parts = text.dropFirst(scheme.utf8.count).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -27,7 +27,7 @@ struct FileLocation: Sendable {
         let path = parts[0].dropFirst(2)
         let host = path.prefix { $0 != "/" }
         guard host.isEmpty || host.lowercased() == "localhost" else {
-            throw wrong("names the host '\(host)'; mount its share, and write the path here: file:///mnt/share")
+            throw wrong("names the host '\(host.withoutSecrets)'; mount its share, and write the path here: file:///mnt/share")
         }
         var (base, template): ([String], [String]) = ([], [])
         let components = path.dropFirst(host.count).split(separator: "/").map(String.init)
@@ -58,7 +58,9 @@ struct FileLocation: Sendable {
             guard let decoded = String(percentDecoding: String(part)), isPart(decoded) else {
                 let known = DestinationURL.Placeholder.allCases.map(\.text).joined(separator: ", ")
                 throw DestinationURLError(
-                    description: "'\(text)': '\(component)' cannot be a part of a path; there are the placeholders \(known)")
+                    description:
+                        "'\(text.withoutSecrets)': '\(component)' cannot be a part of a path; there are the placeholders \(known)"
+                )
             }
             return decoded.percentEncodedForURL
         }
@@ -72,7 +74,7 @@ struct FileLocation: Sendable {
         }
         encoded += try literal(rest)
         guard hasPlaceholder || !["", ".", ".."].contains(String(percentDecoding: component)) else {
-            throw DestinationURLError(description: "'\(text)' holds '\(component)'; write the path without it")
+            throw DestinationURLError(description: "'\(text.withoutSecrets)' holds '\(component)'; write the path without it")
         }
         return (encoded, hasPlaceholder)
     }
@@ -90,7 +92,10 @@ struct FileLocation: Sendable {
         case "", "require-mount=no": return false
         case "require-mount=yes": return true
         default:
-            throw DestinationURLError(description: "'\(text)': '\(query)' is not require-mount=yes, which is all there is")
+            throw DestinationURLError(
+                description:
+                    "'\(text.withoutSecrets)': '\("?\(query)".withoutSecrets.dropFirst())' is not require-mount=yes, which is all there is"
+            )
         }
     }
 

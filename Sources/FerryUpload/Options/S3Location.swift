@@ -23,7 +23,7 @@ struct S3Location: Sendable {
     /// - Throws: ``DestinationURLError`` for a text that names no bucket, or says what there is not.
     init(_ text: String, environment: [String: String], names: String? = nil) throws(DestinationURLError) {
         guard text.hasPrefix("s3://") else {
-            throw DestinationURLError(description: "'\(text)' names no bucket; write it like s3://bucket/prefix")
+            throw DestinationURLError(description: "'\(text.withoutSecrets)' names no bucket; write it like s3://bucket/prefix")
         }
         func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         let parts = text.dropFirst("s3://".utf8.count).split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -31,35 +31,38 @@ struct S3Location: Sendable {
         bucket = String(path[0])
         guard !bucket.contains("@") else { throw Self.credentialsInURL }
         guard Self.isBucket(bucket) else {
-            throw DestinationURLError(description: "'\(text)' names no bucket; write it like s3://bucket/prefix")
+            throw DestinationURLError(description: "'\(text.withoutSecrets)' names no bucket; write it like s3://bucket/prefix")
         }
         let options = try Self.options(parts.count > 1 ? parts[1] : "", of: text)
         region = options["region"]?.first ?? variable("AWS_REGION") ?? variable("AWS_DEFAULT_REGION") ?? "us-east-1"
         guard !region.isEmpty, region.utf8.allSatisfy({ $0.isURLWordCharacter }) else {
-            throw DestinationURLError(description: "'\(text)': region must be like eu-central-1 or default")
+            throw DestinationURLError(description: "'\(text.withoutSecrets)': region must be like eu-central-1 or default")
         }
         let custom = options["endpoint"]?.first ?? variable("AWS_ENDPOINT_URL_S3") ?? variable("AWS_ENDPOINT_URL")
         let endpoint = try Self.endpoint(custom ?? "https://s3.\(region).amazonaws.com", of: text)
         let style = options["style"]?.first ?? (custom != nil || bucket.contains(".") ? "path" : "virtual")
         guard ["path", "virtual"].contains(style) else {
-            throw DestinationURLError(description: "'\(text)': style must be path or virtual")
+            throw DestinationURLError(description: "'\(text.withoutSecrets)': style must be path or virtual")
         }
         guard style == "path" || !Self.isAddress(endpoint) else {
             throw DestinationURLError(
-                description: "'\(text)': the endpoint is an address, which has no names below it: leave style=virtual out")
+                description:
+                    "'\(text.withoutSecrets)': the endpoint is an address, which has no names below it: leave style=virtual out")
         }
         var prefix = String(path.count > 1 ? path[1] : "")
         while prefix.hasSuffix("/") { prefix.removeLast() }
         guard prefix.utf8.count <= Self.longestPrefix else {
             throw DestinationURLError(
                 description:
-                    "'\(text)': the prefix has \(prefix.utf8.count) bytes; object names have at most 1024, and \(Self.longestPrefix) of them are left for it"
+                    "'\(text.withoutSecrets)': the prefix has \(prefix.utf8.count) bytes; object names have at most 1024, and \(Self.longestPrefix) of them are left for it"
             )
         }
         try Self.checkPlaceholders(prefix, of: text)
         guard names == nil || !prefix.contains("{") else {
             throw DestinationURLError(
-                description: "'\(text)': the prefix of a store has no placeholders: its objects are named after their segments")
+                description:
+                    "'\(text.withoutSecrets)': the prefix of a store has no placeholders: its objects are named after their segments"
+            )
         }
         self.prefix = prefix
         let key = names.map { prefix.isEmpty ? $0 : "\(prefix)/\($0)" } ?? Self.template(of: prefix)
@@ -83,7 +86,7 @@ struct S3Location: Sendable {
         let rest = known.reduce(prefix) { $0.replacing($1, with: "") }
         guard !rest.contains("{"), !rest.contains("}") else {
             throw DestinationURLError(
-                description: "'\(text)' has an unknown placeholder; there are \(known.joined(separator: ", "))")
+                description: "'\(text.withoutSecrets)' has an unknown placeholder; there are \(known.joined(separator: ", "))")
         }
     }
 
@@ -114,15 +117,18 @@ struct S3Location: Sendable {
             guard parts.count == 2, let value = String(percentDecoding: String(parts[1])), Self.known.contains(String(parts[0]))
             else {
                 throw DestinationURLError(
-                    description: "'\(text)': '\(pair)' is none of \(Self.known.map { $0 + "=…" }.joined(separator: ", "))")
+                    description:
+                        "'\(text.withoutSecrets)': '\("?\(pair)".withoutSecrets.dropFirst())' is none of \(Self.known.map { $0 + "=…" }.joined(separator: ", "))"
+                )
             }
             guard value.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
-                throw DestinationURLError(description: "'\(text)': '\(parts[0])' has other than printable ASCII characters")
+                throw DestinationURLError(
+                    description: "'\(text.withoutSecrets)': '\(parts[0])' has other than printable ASCII characters")
             }
             options[String(parts[0]), default: []].append(value)
         }
         for (name, values) in options.sorted(by: { $0.key < $1.key }) where name != "tag" && values.count > 1 {
-            throw DestinationURLError(description: "'\(text)' has '\(name)' more than once")
+            throw DestinationURLError(description: "'\(text.withoutSecrets)' has '\(name)' more than once")
         }
         return options
     }
@@ -137,13 +143,15 @@ struct S3Location: Sendable {
         if let value = options["class"]?.first { fields.append(("x-amz-storage-class", value)) }
         if let value = options["sse"]?.first { fields.append(("x-amz-server-side-encryption", value)) }
         if let value = options["kms-key"]?.first {
-            guard options["sse"] != nil else { throw DestinationURLError(description: "'\(text)': kms-key needs sse=aws:kms") }
+            guard options["sse"] != nil else {
+                throw DestinationURLError(description: "'\(text.withoutSecrets)': kms-key needs sse=aws:kms")
+            }
             fields.append(("x-amz-server-side-encryption-aws-kms-key-id", value))
         }
         let tags = try (options["tag"] ?? []).map { tag throws(DestinationURLError) in
             let parts = tag.split(separator: ":", maxSplits: 1)
             guard parts.count == 2 else {
-                throw DestinationURLError(description: "'\(text)': tag must be like tag=team:ocean")
+                throw DestinationURLError(description: "'\(text.withoutSecrets)': tag must be like tag=team:ocean")
             }
             return "\(String(parts[0]).percentEncodedForURL)=\(String(parts[1]).percentEncodedForURL)"
         }
@@ -159,7 +167,7 @@ struct S3Location: Sendable {
         guard let url, case .host = url.origin.address, !endpoint.contains("?"), !endpoint.contains("{") else {
             throw DestinationURLError(
                 description:
-                    "'\(whole)': the endpoint '\(text)' must be like http://host:7480 (query, AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL)"
+                    "'\(whole.withoutSecrets)': the endpoint '\(text.withoutSecrets)' must be like http://host:7480 (query, AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL)"
             )
         }
         return endpoint

@@ -68,7 +68,7 @@ import Testing
             ("file:///mnt/%zz", "cannot be a part of a path"), ("file:///mnt/a\nb", "cannot be a part of a path"),
             ("file:///mnt/" + String(repeating: "x", count: 256), "cannot be a part of a path"),
             ("file:///" + String(repeating: "abcdefgh/", count: 500), "is longer than a path can be"),
-            ("file:///mnt?mount=yes", "'mount=yes' is not require-mount=yes"),
+            ("file:///mnt?mount=yes", "'mount=…' is not require-mount=yes"),
         ]) func mistakes(text: String, said: String) throws
     {
         let error = try #require(throws: DestinationURLError.self) { try FileLocation(text) }

@@ -114,7 +114,7 @@ import Testing
         "What is no bucket's URL is told in a line",
         arguments: [
             ("s3://", "names no bucket"), ("s3:///a", "names no bucket"), ("s3://b ucket", "names no bucket"),
-            ("s3://b?style=odd", "style must be path or virtual"), ("s3://b?colour=red", "'colour=red' is none of endpoint=…"),
+            ("s3://b?style=odd", "style must be path or virtual"), ("s3://b?colour=red", "'colour=…' is none of endpoint=…"),
             ("s3://b?region=a%0d%0ab", "'region' has other than printable"), ("s3://b?region=a/b", "region must be like"),
             ("s3://b?endpoint=ftp://h", "the endpoint 'ftp://h' must be like"), ("s3://b?endpoint=http://h/?x=1", "must be like"),
             ("s3://b?region=a&region=c", "has 'region' more than once"), ("s3://b?tag=x", "tag must be like"),
