@@ -62,6 +62,31 @@ public enum Verdict: Equatable, Sendable {
 }
 
 extension Verdict {
+    /// Returns the same verdict for another reason.
+    func with(_ reason: Reason) -> Verdict {
+        switch self {
+        case .unavailable(_, let retryAfter): .unavailable(reason, retryAfter: retryAfter)
+        case .doubtful: .doubtful(reason)
+        case .circling: .circling(reason)
+        case .misconfigured: .misconfigured(reason)
+        case .tooLarge: .tooLarge(reason)
+        case .brokenOff: .brokenOff(reason)
+        case .refused(_, let body): .refused(reason, body: body)
+        case .moved(let place, _): .moved(to: place, reason)
+        case .withdrawn: .withdrawn(reason)
+        case .delivered: self
+        }
+    }
+
+    /// Returns it without secrets that the other side said in its answer: reasons are shown, logged and stored.
+    func without(_ secrets: [String]) -> Verdict {
+        func blotted(_ text: String) -> String { secrets.reduce(text) { $0.replacing($1, with: "…") } }
+        guard let reason else { return self }
+        let verdict = with(Reason(kind: reason.kind, status: reason.status, message: blotted(reason.message)))
+        guard case .refused(let reason, let body) = verdict else { return verdict }
+        return .refused(reason, body: blotted(body))
+    }
+
     /// Returns the verdict after an earlier failure of the same try. Where there is no connection any more, the earlier one says more: the
     /// destination was reached, and the segment may be to blame.
     func after(_ earlier: Reason) -> Verdict {

@@ -49,6 +49,15 @@ final class RequestHead: Sendable {
             (headers + secretFiles.flatMap(\.headers)).filter { !destination.reserves($0.name) })
     }
 
+    /// What lets requests in, and what of it a server may say in its answer; the longest first. What is shorter than three characters would be found
+    /// everywhere.
+    var secrets: [String] {
+        let values = (headers + secretFiles.flatMap(\.headers)).filter(\.isSecret).map(\.value)
+        // Of `Bearer TOKEN` the token alone may come back.
+        let words = values.compactMap { $0.split(separator: " ").last.map(String.init) }
+        return (kind.secrets + values + words).filter { $0.count >= 3 }.sorted { $0.count > $1.count }
+    }
+
     /// Reads the files with secrets that have changed, looking at them once a second at most.
     ///
     /// - Returns: What is wrong with one that cannot be used now; its headers stay as they were.

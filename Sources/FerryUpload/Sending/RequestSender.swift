@@ -33,6 +33,7 @@ struct RequestSender: ~Copyable {
         var trace = RequestTrace()
         var verdict = await deliver(outgoing, &trace)
         if trace.wasReached { verdict = verdict.after(Self.lost) }
+        if verdict.reason != nil { verdict = verdict.without(template.secrets) }
         return RequestOutcome(
             verdict: verdict, trace: trace, duration: ContinuousClock.now - start,
             load: (outgoing.body.size, outgoing.events),

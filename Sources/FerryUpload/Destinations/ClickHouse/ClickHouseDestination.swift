@@ -72,6 +72,8 @@ final class ClickHouseDestination: DestinationKind {
     /// The statement is a part of the URL, which a redirect replaces.
     func mayFollow(to origin: Origin) -> Bool { false }
 
+    var secrets: [String] { [credentials.value.password].compactMap(\.self) }
+
     func followSecrets(at now: ContinuousClock.Instant) -> String? { credentials.follow(at: now) }
 
     func readSecretsAgain() async -> Bool { credentials.readAgain() }

@@ -32,6 +32,9 @@ protocol DestinationKind: Sendable {
     /// Returns whether a redirect may lead there. What lets a request in goes along.
     func mayFollow(to origin: Origin) -> Bool
 
+    /// What lets requests in, as it goes out with them.
+    var secrets: [String] { get }
+
     /// Asks for secrets that end, where none are here that will do.
     ///
     /// - Returns: Why nothing can be sent now.
@@ -60,6 +63,7 @@ extension DestinationKind {
     var signsBody: Bool { false }
     func target(_ target: String, of outgoing: OutgoingRequest, at time: Timestamp) -> String { target }
     func mayFollow(to origin: Origin) -> Bool { true }
+    var secrets: [String] { [] }
     func renewSecrets(at time: Timestamp) async -> Verdict? { nil }
     func followSecrets(at now: ContinuousClock.Instant) -> String? { nil }
     func readSecretsAgain() async -> Bool { false }

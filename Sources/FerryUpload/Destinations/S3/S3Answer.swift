@@ -206,18 +206,4 @@ extension Verdict {
         case .unavailable, .doubtful, .circling, .misconfigured, .tooLarge, .brokenOff, .moved, .withdrawn: false
         }
     }
-
-    /// Returns the same verdict for another reason.
-    fileprivate func with(_ reason: Reason) -> Verdict {
-        switch self {
-        case .unavailable(_, let retryAfter): .unavailable(reason, retryAfter: retryAfter)
-        case .doubtful: .doubtful(reason)
-        case .circling: .circling(reason)
-        case .misconfigured: .misconfigured(reason)
-        case .tooLarge: .tooLarge(reason)
-        case .brokenOff: .brokenOff(reason)
-        case .refused(_, let body): .refused(reason, body: body)
-        case .delivered, .moved, .withdrawn: self
-        }
-    }
 }

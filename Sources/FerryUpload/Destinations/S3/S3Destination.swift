@@ -135,6 +135,11 @@ final class S3Destination: DestinationKind {
         }
     }
 
+    var secrets: [String] {
+        let credentials = keys.value
+        return [credentials.secretKey] + [credentials.sessionToken].compactMap(\.self)
+    }
+
     func renewSecrets(at time: Timestamp) async -> Verdict? { await keys.renew(at: time) }
 
     func followSecrets(at now: ContinuousClock.Instant) -> String? { keys.follow(at: now) }

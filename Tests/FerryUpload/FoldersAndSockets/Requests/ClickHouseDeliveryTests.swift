@@ -306,6 +306,26 @@ private final class SmallTable: Sendable {
         #expect(try await UploadPass(spool, options: options).run().sent.segments == 1)
     }
 
+    @Test("A password that comes back in an answer is not told", arguments: [400, 404, 500]) func echoed(status: Int) async throws
+    {
+        let path = folder("credentials")
+        try "user = ferry\npassword = SECRET\n".write(toFile: path, atomically: true, encoding: .utf8)
+        let server = ScriptedServer.answering { request in
+            SmallTable.exception(status, 27, "got header X-ClickHouse-Key: \(request["x-clickhouse-key"] ?? "")")
+        }
+        let spool = try spool([Segments.lines(0..<3)])
+        let events = Mutex("")
+        _ = try await UploadPass(
+            spool, options: options(server, credentials: path), onEvent: { event in events.withLock { $0 += "\(event)" } }
+        ).run()
+        #expect(events.withLock { $0.contains("X-ClickHouse-Key: …") })
+        #expect(!events.withLock { $0.contains("SECRET") })
+        let stored = try FileManager.default.subpathsOfDirectory(atPath: folder("spool")).filter {
+            FileManager.default.contents(atPath: folder("spool/\($0)"))?.firstRange(of: Data("SECRET".utf8)) != nil
+        }
+        #expect(stored == [])
+    }
+
     @Test("A redirect stops Ferry, and is not followed: statement and password stay here") func redirected() async throws {
         let other = Mutex(0)
         let elsewhere = ScriptedServer.answering { _ in
