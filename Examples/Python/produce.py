@@ -1,11 +1,14 @@
-"""Publishes the JSON lines of standard input as one segment, without a library: SPOOL=folder produce.py"""
+"""Publishes the JSON lines of standard input as one segment, without a library: SPOOL=folder produce.py
+When it ends with 0 the segment is on the disk, whole, and counts after a power cut; otherwise there is none."""
 import datetime, gzip, os, secrets, sys
 spool, now = os.environ["SPOOL"], datetime.datetime.now(datetime.timezone.utc)
 stamp = now.strftime("%Y%m%dT%H%M%S.") + f"{now.microsecond // 1000:03d}Z"
 id = "".join(secrets.choice("0123456789abcdefghijklmnopqrstuvwxyz") for _ in range(16))
 name = f"5-{stamp}-{id}.jsonl.gz"
+os.umask(0o077)
 with open(f"{spool}/.{name}.tmp", "xb") as file:
     file.write(gzip.compress(sys.stdin.buffer.read()))
     file.flush(); os.fsync(file.fileno())
 os.rename(f"{spool}/.{name}.tmp", f"{spool}/{name}")
-os.fsync(os.open(spool, os.O_RDONLY))
+folder = os.open(spool, os.O_RDONLY)
+os.fsync(folder); os.close(folder)
