@@ -15,7 +15,8 @@ struct FuzzTarget: Sendable {
 
     /// All targets.
     static let all = [
-        segmentNames, gzip, gzipText, jsonLines, soundLines, timestamps, quantities, sidecars, controlFiles, clockFiles,
+        segmentNames, gzip, gzipText, jsonLines, jsonArrays, followedPlaces, soundLines, timestamps, quantities, sidecars,
+        controlFiles, clockFiles,
         exportMarks, requestNotes, ledger, keyLog,
         keyRuns, manifests,
         receipts, tar, keyFiles, sealedSegments, tzif, zoneRules, configuration, settings, conditions, replayLists, urls, proxies,

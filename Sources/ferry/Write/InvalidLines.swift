@@ -32,6 +32,17 @@ enum InvalidLines {
         self = .skip(into: file)
     }
 
+    /// Appends a line, or a piece of one, to the file for such lines.
+    ///
+    /// - Parameter endsLine: A line feed follows.
+    /// - Returns: Whether the line has ended then.
+    func keep(_ bytes: UnsafeBufferPointer<UInt8>, endsLine: Bool) throws(FileError) -> Bool {
+        guard case .skip(let sink?) = self else { return true }
+        try sink.write(UnsafeRawBufferPointer(bytes))
+        if endsLine { try sink.write([UInt8(ascii: "\n")]) }
+        return endsLine || bytes.last == UInt8(ascii: "\n")
+    }
+
     private static func identity(of input: String) -> FileStatus.Identity? {
         let file = input == "-" ? OpenFile.standardInput() : try? OpenFile.readingRegular(input)
         return (try? file?.status())?.identity

@@ -10,19 +10,37 @@ struct StoredInput {
     /// What was read in all of them until then.
     var events: Int64 = 0
     var invalid: Int64 = 0
+    /// How that input is compressed.
+    var form = InputForm.plain
+    /// What is counted are the elements of arrays.
+    var isArray = false
 
     var path: String { inputs[index] == "-" ? "standard input" : inputs[index] }
 
     var whereItStopped: String {
-        "Stopped at \(path), line \(nextLine): every line before it is stored, and none from there on"
+        let unit = isArray ? "element" : "line"
+        return "Stopped at \(path), \(unit) \(nextLine): every \(unit) before it is stored, and none from there on"
     }
+
+    /// The input as a shell takes it; `nil` for standard input.
+    var shellPath: String? { inputs[index] == "-" ? nil : Self.quoted(inputs[index]) }
 
     /// The command that stores the rest, without doubling a line.
     var continuation: String {
         // A pipe cannot be read again, nor what a numbered input is a part of be known: both are the user's INPUT.
         let source = inputs[index] == "-" || firstLine > 1 ? "INPUT" : Self.quoted(inputs[index])
-        let rest = inputs[(index + 1)...].isEmpty ? "" : " - \(inputs[(index + 1)...].map(Self.quoted).joined(separator: " "))"
-        return "To go on, with the same options: tail -n +\(nextLine) \(source) | ferry write --first-line \(nextLine)\(rest)"
+        let others = inputs[(index + 1)...].map(Self.quoted)
+        let tail = "tail -n +\(nextLine)"
+        if isArray {
+            // The elements of all of them, a line each.
+            let all = ([source] + others).joined(separator: " ")
+            let elements = form.program.map { "\($0) <\(source) | jq -c '.[]'" } ?? "jq -c '.[]' \(all)"
+            let rest = form.program == nil || others.isEmpty ? "" : ", then ferry write --array \(others.joined(separator: " "))"
+            return "To go on: \(elements) | \(tail) | ferry write --first-line \(nextLine)\(rest)"
+        }
+        let lines = form.program.map { "\($0) <\(source) | \(tail)" } ?? "\(tail) \(source)"
+        let rest = others.isEmpty ? "" : " - \(others.joined(separator: " "))"
+        return "To go on, with the same options: \(lines) | ferry write --first-line \(nextLine)\(rest)"
     }
 
     /// Returns a file's name as a shell takes it, and no command for an option.

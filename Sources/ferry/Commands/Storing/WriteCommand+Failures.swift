@@ -9,7 +9,8 @@ extension WriteCommand {
         switch error {
         case let error as InvalidInputError:
             let problem = "\(error.path), \(error.problem). What comes before it is"
-            let advice = "mend the line, or add --skip-invalid. \(stored.continuation)"
+            let hint = error.hint?.advice(input: stored.shellPath, program: stored.form.program)
+            let advice = hint ?? "mend the \(array ? "element" : "line"), or add --skip-invalid. \(stored.continuation)"
             let segments: [SegmentName]
             do throws(SegmentWriteError) {
                 segments = try writer.finish()
@@ -24,6 +25,7 @@ extension WriteCommand {
             let what = "\(counted(stored.events, "event")) in \(counted(segments.count, "segment"))"
             return CommandError(.badData, "\(problem) published: \(what); \(advice)")
         case let error as SegmentWriteError: return try stopped(error.exitStatus, "\(error)", stored, in: spool, writer)
+        case let error as DecodingFailure: return try stopped(.badData, "\(error)", stored, in: spool, writer)
         case let error as FileError:
             return try stopped(error.isOutOfSpace ? .spoolFull : .localFailure, "\(error)", stored, in: spool, writer)
         default: return error
@@ -40,7 +42,7 @@ extension WriteCommand {
         if spool.directory.isRemoved { return try gone(stored, spool) }
         if output.json { try WriteReport(stored, isPublished: false).print() }
         var message =
-            "\(failure). All \(counted(stored.events, "event")) are stored, to line \(stored.nextLine - 1) of \(stored.path), and \(Self.publishedLater)"
+            "\(failure). All \(counted(stored.events, "event")) are stored, to \(array ? "element" : "line") \(stored.nextLine - 1) of \(stored.path), and \(Self.publishedLater)"
         if isInterrupted { message += ". Interrupted. \(stored.whereItStopped). \(stored.continuation)" }
         guard failure.exitStatus == .spoolFull else { return CommandError(failure.exitStatus, message) }
         return CommandError(isInterrupted ? .interrupted : stored.invalid > 0 ? .badData : .remaining, message)

@@ -18,10 +18,14 @@ struct WriteCommand: ParsableCommand {
             73 the disk or the spool is full, 74 something could not be written, and 130 interrupted: the message says up to which line the input is \
             stored, and how to go on there, as --json does always; 65 a line is no event, 69 the spool is disabled.
 
+            Input that is compressed with gzip or zstd is decompressed. With --follow the command reads what a log gets until a signal ends it (status 0), \
+            through rotation by renaming or copying, and writes each line once, also when it is killed: how far it is stands in .ferry/follow of the \
+            spool. A log that was not followed before is read from its start.
+
             Example: journalctl -f -o json | ferry write --stream journal --roll-after 10s
             """)
 
-    @Argument(help: ArgumentHelp("Files with JSON lines; none or '-' means standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Files with JSON lines, also compressed; none or '-' means standard input.", valueName: "file"))
     var files: [String] = []
 
     @OptionGroup var spoolOptions: SpoolOptions
@@ -61,6 +65,17 @@ struct WriteCommand: ParsableCommand {
             valueName: "n"))
     var firstLine: Int64 = 1
 
+    @Flag(help: "Make an event of each element of JSON arrays, which may have any number of lines.")
+    var array = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Store a line that is no JSON object as {\"FIELD\": \"the line\"}.", valueName: "field"))
+    var asText: String?
+
+    @Flag(help: "Go on with what the file gets, through rotation; each line once.")
+    var follow = false
+
     @OptionGroup var retention: RetentionOptions
 
     @Flag(help: "Make the spool that --spool names when it is missing.")
@@ -71,6 +86,15 @@ struct WriteCommand: ParsableCommand {
         guard (1...Self.lastLine).contains(firstLine) else { throw ValidationError("--first-line must be 1 to \(Self.lastLine)") }
         guard rollBytes > .zero else { throw ValidationError("--roll-bytes must be at least 1") }
         guard invalid == nil || skipInvalid else { throw ValidationError("--invalid needs --skip-invalid") }
+        guard !array || firstLine == 1 else { throw ValidationError("--first-line counts lines, and is not for --array") }
+        guard !array || asText == nil else { throw ValidationError("--array reads no lines: leave --as-text out") }
+        guard asText?.utf8.count ?? 1 <= 256 else { throw ValidationError("--as-text must have at most 256 bytes") }
+        if follow {
+            guard files.count == 1, files != ["-"] else { throw ValidationError("--follow follows one file: name it") }
+            guard !array, firstLine == 1 else {
+                throw ValidationError("--follow reads lines from where it was: leave --array and --first-line out")
+            }
+        }
         if let stream, StreamLabel(stream) == nil {
             throw ValidationError("--stream '\(stream)' must be 1 to 64 characters of a-z, 0-9, _ and -")
         }
@@ -97,8 +121,10 @@ struct WriteCommand: ParsableCommand {
             if deleted.segments > 0 { spoolOptions.log.note(sentDeletedText(deleted)) }
             tell(writer.dropped)
         }
+        if follow { return try follow(spool, writer, invalidLines, interrupt) }
         var session = WriteSession(
-            writer: writer, invalidLines: invalidLines, interrupt: interrupt, log: spoolOptions.log)
+            writer: writer, invalidLines: invalidLines, isArray: array, textField: asText, interrupt: interrupt,
+            log: spoolOptions.log)
         var reading = (index: 0, firstLine: firstLine)
         do {
             for (index, file) in inputs.enumerated() where !session.isInterrupted {
@@ -139,7 +165,7 @@ struct WriteCommand: ParsableCommand {
     private func stored(_ reading: (index: Int, firstLine: Int64), _ session: borrowing WriteSession) -> StoredInput {
         StoredInput(
             inputs: inputs, index: reading.index, firstLine: reading.firstLine, nextLine: session.nextLine,
-            events: session.events, invalid: session.invalid)
+            events: session.events, invalid: session.invalid, form: session.form ?? .plain, isArray: array)
     }
 
     /// Opens the spool. The default spool is made where nothing is; what is empty may be the place of another file system.
@@ -170,7 +196,7 @@ struct WriteCommand: ParsableCommand {
         }
     }
 
-    private func report(_ stored: StoredInput, _ segments: [SegmentName]) throws {
+    func report(_ stored: StoredInput, _ segments: [SegmentName]) throws {
         if output.json { return try WriteReport(stored, segments: segments, isPublished: true).print() }
         guard !spoolOptions.quiet else { return }
         let skipped = stored.invalid > 0 ? ", \(counted(stored.invalid, "invalid line")) skipped" : ""
