@@ -25,7 +25,7 @@ struct FerryCommand: AsyncParsableCommand {
                 subcommands: [ExportCommand.self, ImportCommand.self, AcknowledgeCommand.self, KeygenCommand.self]),
             CommandGroup(
                 name: "Inspecting",
-                subcommands: [StatusCommand.self, ListCommand.self, CatCommand.self, VerifyCommand.self]),
+                subcommands: [StatusCommand.self, ReportCommand.self, ListCommand.self, CatCommand.self, VerifyCommand.self]),
             CommandGroup(
                 name: "Managing",
                 subcommands: [

@@ -27,6 +27,7 @@ struct ConfigProblem: Equatable, CustomStringConvertible {
     private static let options = [
         "spools": "spool", "to": "to", "profile": "profile", "body": "body",
         "tracking-id": "tracking-id", "log-format": "log-format",
+        "dashboard.listen": "dashboard", "dashboard.token-file": "dashboard-token-file",
     ]
 
     var description: String {

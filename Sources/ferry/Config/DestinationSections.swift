@@ -18,7 +18,7 @@ struct DestinationSections {
     /// Settings that are the uploader's as a whole.
     private static let shared: Set<String> = [
         "profile", "spools", "interval", "threshold.events", "threshold.bytes", "critical-delay", "metrics.listen",
-        "metrics.file",
+        "metrics.file", "dashboard.listen", "dashboard.token-file",
         "log-format",
     ]
     /// What only destinations have.

@@ -209,6 +209,20 @@ struct RunConfiguration {
         }
     }
 
+    private mutating func checkDashboard() {
+        let token = values["dashboard.token-file"]?.texts.first
+        guard let text = values["dashboard.listen"]?.texts.first, text != "off" else {
+            if token != nil {
+                problems.append(
+                    .init(place: place(of: "dashboard.token-file", 0), "'dashboard.token-file' goes with 'dashboard.listen'"))
+            }
+            return
+        }
+        let problem = ListenAddress(parsing: text)?.pageProblem(
+            hasToken: token != nil, option: "'dashboard.listen'", tokenOption: "'dashboard.token-file'")
+        if let problem { problems.append(.init(place: place(of: "dashboard.listen", 0), problem)) }
+    }
+
     private mutating func checkTogether() {
         if destination == nil, !sections.isEmpty {
             if values["to"] != nil {
@@ -225,6 +239,7 @@ struct RunConfiguration {
             problems.append(.init(place: .nowhere, "'tls.cert' and 'tls.key' belong together"))
         }
         checkInterval()
+        checkDashboard()
         let body = values["body"]?.texts.first ?? "ndjson"
         if body == "measurement", values["tracking-id"] == nil {
             problems.append(.init(place: place(of: "body", 0), "'body: measurement' needs 'tracking-id', the property's ID"))

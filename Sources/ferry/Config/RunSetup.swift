@@ -16,6 +16,10 @@ struct RunSetup {
     var destinations: [OneOfSeveral] = []
     var metricsListen: ListenAddress?
     var metricsFile: String?
+    /// Where the page is served; `nil`: nowhere.
+    var dashboardListen: ListenAddress?
+    /// The file with the page's token.
+    var dashboardToken: String?
     var logsJSON: Bool
     /// Settings that were given under a name of an earlier version.
     let formerNames: [ConfigProblem]
@@ -66,6 +70,8 @@ struct RunSetup {
         }
         metricsListen = values.text("metrics.listen").flatMap { ListenAddress(parsing: $0) }
         metricsFile = values.text("metrics.file")
+        dashboardListen = values.text("dashboard.listen").flatMap { ListenAddress(parsing: $0) }
+        dashboardToken = values.text("dashboard.token-file")
         logsJSON = values.text("log-format") == "json"
     }
 

@@ -118,6 +118,10 @@ enum Settings {
         Setting(
             "metrics.file", default: "off", "Write metrics for node_exporter's textfile collector, every 15 s.",
             problem: { $0.isEmpty ? "must be a file, or off" : nil }),
+        Setting("dashboard.listen", default: "off", "Serve a page for people at http://HOST:PORT/.", problem: off(address)),
+        Setting(
+            "dashboard.token-file", "A file with the token that readers of the page must show; read again when it changes.",
+            problem: readable),
         Setting("log-format", default: "text", "text or json.", problem: oneOf(["text", "json"])),
     ]
 

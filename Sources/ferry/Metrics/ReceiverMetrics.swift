@@ -44,6 +44,9 @@ final class ReceiverMetrics: Sendable {
         }
     }
 
+    /// The bytes of the segments that were stored, by machine; of a receiver that has none, under an empty name.
+    var bytesTaken: [String: Int64] { counts.withLock { $0.taken.mapValues(\.bytes) } }
+
     var families: [MetricFamily] {
         let counts = counts.withLock { $0 }
         var segments = MetricFamily(name: "ferry_received_segments", kind: .counter, help: "Segments that were stored.")

@@ -29,6 +29,12 @@ struct ConfigOptions: ParsableArguments {
     @Option(help: ArgumentHelp("With --body measurement, the property's ID.", valueName: "id"))
     var trackingID: String?
 
+    @Option(help: ArgumentHelp("Serve a page for people at this address.", valueName: "host:port"))
+    var dashboard: String?
+
+    @Option(help: ArgumentHelp("A file with the token that readers of the page must show.", valueName: "file"))
+    var dashboardTokenFile: String?
+
     @Option(help: "text or json.")
     var logFormat: String?
 
@@ -46,6 +52,8 @@ struct ConfigOptions: ParsableArguments {
         if let profile { flags.append("profile=" + profile) }
         if let body { flags.append("body=" + body) }
         if let trackingID { flags.append("tracking-id=" + trackingID) }
+        if let dashboard { flags.append("dashboard.listen=" + dashboard) }
+        if let dashboardTokenFile { flags.append("dashboard.token-file=" + dashboardTokenFile) }
         if let logFormat { flags.append("log-format=" + logFormat) }
         return RunConfiguration(
             flags: flags, path: config ?? environment["FERRY_CONFIG"], environment: environment, destination: destination)

@@ -13,24 +13,47 @@ struct ReceiverLoop {
         case machines(MachineFolder)
         /// - Parameter scratch: The folder of the bodies under way.
         case store(ObjectStore, scratch: String)
+
+        /// Of which spools a page tells.
+        fileprivate var spools: HubPlaces {
+            switch self {
+            case .spool(let spool, _): HubPlaces([SpoolPattern(spool.path)])
+            case .machines(let folder): HubPlaces([SpoolPattern("\(folder.path)/*")])
+            case .store: HubPlaces([])
+            }
+        }
+
+        /// The spools are machines'.
+        fileprivate var isHub: Bool { if case .machines = self { true } else { false } }
     }
 
     private let place: Place
     private let options: ReceiverOptions
     private let listen: String
     private let metricsAddress: ListenAddress?
+    private let dashboard: Dashboard?
     private let log: Log
     private let reports: ReceiverReports
 
     private enum End { case signal, lost }
 
-    init(_ place: Place, _ options: ReceiverOptions, listen: String, metrics: ListenAddress?, log: Log) {
+    /// - Parameter dashboard: Where the page is served; `nil`: nowhere.
+    /// - Throws: ``HeaderError`` where the page's token cannot be read.
+    init(
+        _ place: Place, _ options: ReceiverOptions, listen: String, metrics: ListenAddress?, dashboard: DashboardOptions?,
+        log: Log
+    ) throws {
         self.place = place
         self.options = options
         self.listen = listen
         metricsAddress = metrics
         self.log = log
-        reports = ReceiverReports(log)
+        let reports = ReceiverReports(log)
+        self.reports = reports
+        self.dashboard = try dashboard.map { dashboard in
+            let readings = ReceiverReadings(places: place.spools, isHub: place.isHub, metrics: reports.metrics)
+            return try Dashboard(dashboard, option: "--dashboard", of: place.spools, log: log) { readings.readings() }
+        }
     }
 
     func run() async throws {
@@ -41,6 +64,10 @@ struct ReceiverLoop {
                 tasks.addTask { [log, reports] in
                     try await MetricsServer.run(metricsAddress, option: "--metrics", log: log) { reports.metrics.families }
                 }
+            }
+            if let dashboard {
+                tasks.addTask { try await dashboard.serve() }
+                tasks.addTask { await dashboard.record() }
             }
             tasks.addTask { [reports] in await reports.tellOfHeldBack() }
             tasks.addTask { try await receive(signals) }

@@ -51,11 +51,17 @@ struct RunService {
     private func serve(_ setup: RunSetup) async throws -> End {
         let events = RunLog(log: log)
         let runners: Runners
+        // Before anything starts: a token that cannot be read is a mistake.
+        let dashboardOptions = setup.dashboardListen.map { DashboardOptions(address: $0, tokenFile: setup.dashboardToken) }
+        _ = try dashboardOptions?.token()
         do throws(UploadError) {
             await makeLanes(setup)
             runners = try Runners(setup) { events.show($0) }
         } catch {
             throw CommandError(.badConfiguration, error.description)
+        }
+        let dashboard = try dashboardOptions.map {
+            try Dashboard($0, option: "dashboard.listen", of: HubPlaces(setup.places), log: log) { runners.readings() }
         }
         return try await withThrowingTaskGroup(of: Step.self) { group in
             group.addTask {
@@ -65,6 +71,16 @@ struct RunService {
             if let address = setup.metricsListen {
                 group.addTask { [self] in
                     await serveMetrics(address, runners)
+                    return .other
+                }
+            }
+            if let dashboard {
+                group.addTask { [self] in
+                    await keepServing { try await dashboard.serve() }
+                    return .other
+                }
+                group.addTask {
+                    await dashboard.record()
                     return .other
                 }
             }
@@ -133,15 +149,19 @@ struct RunService {
         _ = try? await UploadPass(spool, options: setup.options.upload, onEvent: { events.show(.upload(spool: path, $0)) }).run()
     }
 
-    /// Serves metrics. An address that another program has, or that is not there yet after a boot, stops no delivery.
     private func serveMetrics(_ address: ListenAddress, _ runners: Runners) async {
+        await keepServing {
+            try await MetricsServer.run(address, option: "metrics.listen", log: log) {
+                RunMetrics(runners.snapshots(), now: .now()).families
+            }
+        }
+    }
+
+    /// Serves something. An address that another program has, or that is not there yet after a boot, stops no delivery.
+    private func keepServing(_ serve: () async throws -> Void) async {
         var told = ""
         while !Task.isCancelled {
-            do {
-                try await MetricsServer.run(address, option: "metrics.listen", log: log) {
-                    RunMetrics(runners.snapshots(), now: .now()).families
-                }
-            } catch  where "\(error)" != told {
+            do { try await serve() } catch  where "\(error)" != told {
                 told = "\(error)"
                 log.error("\(told); delivery goes on, and it is tried again every \(Self.reportInterval.forPeople)")
             } catch {}

@@ -103,6 +103,12 @@ struct ReceiveCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Serve metrics to Prometheus at this address.", valueName: "host:port"))
     var metrics: String?
 
+    @Option(help: ArgumentHelp("Serve a page for people at this address.", valueName: "host:port"))
+    var dashboard: String?
+
+    @Option(help: ArgumentHelp("A file with the token that readers of the page must show.", valueName: "file"))
+    var dashboardTokenFile: String?
+
     @Option(help: ArgumentHelp("Disconnect a client that sends nothing for this long.", valueName: "duration"))
     var timeout = Duration.seconds(30)
 
@@ -124,7 +130,7 @@ struct ReceiveCommand: AsyncParsableCommand {
         if let store {
             for (isGiven, name) in [
                 (spoolOptions.spool != nil, "--spool"), (machines != nil, "--machines"), (gather != nil, "--gather"),
-                (remember.age != nil, "--remember"),
+                (remember.age != nil, "--remember"), (dashboard != nil, "--dashboard"),
             ] where isGiven {
                 throw ValidationError("--store keeps nothing on this machine: it does not go with \(name)")
             }
@@ -137,6 +143,12 @@ struct ReceiveCommand: AsyncParsableCommand {
         if let metrics, ListenAddress(parsing: metrics) == nil {
             throw ValidationError("--metrics '\(metrics)' must be like 127.0.0.1:9788")
         }
+        if let dashboard, ListenAddress(parsing: dashboard) == nil {
+            throw ValidationError("--dashboard '\(dashboard)' must be like 127.0.0.1:8788")
+        }
+        guard dashboardTokenFile == nil || dashboard != nil else {
+            throw ValidationError("--dashboard-token-file goes with --dashboard")
+        }
         guard timeout > .zero else { throw ValidationError("--timeout must be longer than 0") }
         guard gather != nil || gatherAfter == nil else { throw ValidationError("--gather-after goes with --gather") }
         if let gather, gather < .kibibytes(1) { throw ValidationError("--gather must be at least 1KiB") }
@@ -144,6 +156,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let page = try page()
         var options = ReceiverOptions()
         let address = try address()
         options.host = address.host
@@ -170,9 +183,21 @@ struct ReceiveCommand: AsyncParsableCommand {
         options.privateKey = tlsKey
         options.idleTimeout = timeout
         try requireSecurity(address)
-        let loop = ReceiverLoop(
-            try await place(), options, listen: listen, metrics: metrics.flatMap(ListenAddress.init), log: spoolOptions.log)
+        let loop = try ReceiverLoop(
+            try await place(), options, listen: listen, metrics: metrics.flatMap(ListenAddress.init), dashboard: page,
+            log: spoolOptions.log)
         try await loop.run()
+    }
+
+    /// Returns where the page is served; `nil`: nowhere.
+    private func page() throws -> DashboardOptions? {
+        guard let address = dashboard.flatMap(ListenAddress.init) else { return nil }
+        let problem = address.pageProblem(
+            hasToken: dashboardTokenFile != nil, option: "--dashboard", tokenOption: "--dashboard-token-file")
+        if let problem { throw CommandError(.badConfiguration, problem) }
+        let options = DashboardOptions(address: address, tokenFile: dashboardTokenFile)
+        _ = try options.token()
+        return options
     }
 
     private func place() async throws -> ReceiverLoop.Place {

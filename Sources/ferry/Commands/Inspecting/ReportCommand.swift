@@ -1,0 +1,58 @@
+import ArgumentParser
+import FerrySpool
+import FerryUpload
+
+struct ReportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report",
+        abstract: "Write what the page of ferry run and ferry receive shows: as a file, or as text for a mail.",
+        discussion: """
+            The file is one page of HTML without scripts, which needs no server. The history in it is what a process with --dashboard has \
+            noted in the spools.
+
+            Example: ferry report 'hub/*' --html hub.html
+
+            Every morning, from cron: ferry report 'hub/*' --text | mail -s hub admin@example.com
+
+            Exit status: 0, or 74 when something cannot be read, or the file not be written.
+            """)
+
+    @Argument(help: SpoolOptions.severalHelp)
+    var spools: [String] = []
+
+    @OptionGroup var spoolOptions: SpoolOptions
+
+    @Option(help: ArgumentHelp("Write a page into this file.", valueName: "file"))
+    var html: String?
+
+    @Flag(help: "Print text.")
+    var text = false
+
+    func validate() throws {
+        guard html != nil || text else { throw ValidationError("say what to write: --html FILE, --text, or both") }
+        guard spoolOptions.destination == nil else { throw ValidationError("a report is of whole spools, without --destination") }
+    }
+
+    func run() async throws {
+        let named = spools + (spoolOptions.spool.map { [$0] } ?? [])
+        // Says what is wrong where there is none: an unmounted hub must not look like one where all is well.
+        for path in try spoolOptions.paths(spools) where named.isEmpty {
+            do throws(FileError) { try Spool.requireSpool(at: path) } catch { throw spoolOptions.failure(error) }
+        }
+        let places = HubPlaces((named.isEmpty ? [spoolOptions.spoolPath] : named).map { SpoolPattern($0) })
+        let report = HubGathering(places: places).report(at: .now())
+        if let html { try Self.write(HubPage(report, isFile: true).html, to: html) }
+        if text { try report.text.forEach(StandardOutput.print) }
+        try StandardOutput.flush()
+        let isUnreadable = report.machines.contains { $0.conditions.contains { $0.kind == .unreadable } }
+        if isUnreadable || !report.problems.isEmpty { throw ExitStatus.localFailure.code }
+    }
+
+    private static func write(_ page: HTML, to path: String) throws {
+        do throws(FileError) {
+            try OpenFile.creating(path).write(Array(page.markup.utf8))
+        } catch {
+            throw CommandError(error)
+        }
+    }
+}
