@@ -115,8 +115,7 @@ package struct Lanes: Sendable {
 extension Spool {
     /// The name of the destination whose lane this is; `nil`: it is a spool by itself.
     package var laneName: LaneName? {
-        guard let own = stateDirectory, (try? own.contains(Self.laneMarkName)) ?? false else { return nil }
-        return path.split(separator: "/").last.flatMap { LaneName(String($0)) }
+        isLane ? path.split(separator: "/").last.flatMap { LaneName(String($0)) } : nil
     }
 
     /// The lanes of a spool with several destinations.

@@ -23,19 +23,22 @@ public final class Spool: Sendable {
 
     /// By which a lane's segments are claimed, whose files may have names in other lanes too; `nil`: it is no lane.
     let laneLocks: PlaceLocks?
+    /// Whether it is a lane of another spool.
+    package let isLane: Bool
 
     /// The path that the spool was opened by.
     public var path: String { directory.path }
 
     init(
         directory: Directory, stateDirectory: Directory?, id: String, stateFailure: FileError? = nil,
-        laneLocks: PlaceLocks? = nil
+        laneLocks: PlaceLocks? = nil, isLane: Bool? = nil
     ) {
         self.directory = directory
         self.stateDirectory = stateDirectory
         self.id = id
         self.stateFailure = stateFailure
         self.laneLocks = laneLocks
+        self.isLane = isLane ?? (laneLocks != nil)
     }
 
     private var folders: [Directory] { [directory] + (stateDirectory.map { [$0] } ?? []) }
@@ -85,9 +88,6 @@ public final class Spool: Sendable {
         return Spool(directory: directory, stateDirectory: state, id: id, laneLocks: try laneLocks(in: state))
     }
 
-    /// Whether it is a lane of another spool.
-    package var isLane: Bool { laneLocks != nil }
-
     /// Opens the file that makes a spool a lane; `nil` when there is none.
     static func laneLocks(in state: Directory) throws(FileError) -> PlaceLocks? {
         guard try state.contains(laneMarkName) else { return nil }
@@ -99,7 +99,8 @@ public final class Spool: Sendable {
             guard try directory.contains(stateFolderName) else { return Spool(directory: directory, stateDirectory: nil, id: "") }
             let state = try directory.directory(stateFolderName)
             return Spool(
-                directory: directory, stateDirectory: state, id: (try? state.contents(of: idName)).flatMap(parseID) ?? "")
+                directory: directory, stateDirectory: state, id: (try? state.contents(of: idName)).flatMap(parseID) ?? "",
+                isLane: (try? state.contains(laneMarkName)) ?? false)
         } catch {
             return Spool(directory: directory, stateDirectory: nil, id: "", stateFailure: error)
         }

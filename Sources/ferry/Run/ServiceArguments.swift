@@ -3,7 +3,7 @@ struct ServiceArguments: Equatable {
     /// Options whose values are files that are read.
     static let files: Set<String> = [
         "--config", "-c", "--token-file", "--header-file", "--credentials-file", "--ca", "--cert", "--key", "--tls-cert",
-        "--tls-key",
+        "--tls-key", "--dashboard-token-file",
     ]
     /// Options whose values are folders that are written to.
     static let folders: Set<String> = ["--spool", "--machines", "--scratch"]

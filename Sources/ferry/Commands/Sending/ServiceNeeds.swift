@@ -56,9 +56,10 @@ struct ServiceNeeds {
     private mutating func add(_ configuration: RunConfiguration, of name: LaneName?) {
         let values = ConfigValues(configuration)
         let spools = values.list("spools").map { $0.hasSuffix("/*") ? String($0.dropLast(2)) : $0 }
-        let files = ["token-file", "header-file", "credentials-file", "tls.ca", "tls.cert", "tls.key"].compactMap {
-            values.text($0)
-        }
+        let files = ["token-file", "header-file", "credentials-file", "tls.ca", "tls.cert", "tls.key", "dashboard.token-file"]
+            .compactMap {
+                values.text($0)
+            }
         let metrics = values.text("metrics.file")
         for path in spools + files + (metrics.map { [$0] } ?? []) where !path.hasPrefix("/") {
             let place = name.map { "destinations.\($0): " } ?? ""

@@ -199,8 +199,8 @@ import Testing
         if obstacle == "a folder without a lane" {
             try FileManager.default.removeItem(atPath: folder("spool/to/lake/.ferry"))
         } else {
-            try FileManager.default.removeItem(atPath: folder("spool/to/lake/.ferry/spool-id"))
-            mkdir(folder("spool/to/lake/.ferry/spool-id"), 0o755)
+            try FileManager.default.removeItem(atPath: folder("spool/to/lake/.ferry/lane"))
+            mkdir(folder("spool/to/lake/.ferry/lane"), 0o755)
         }
         let paused = try await ferry.run("pause", "--spool", spool.path)
         #expect(paused.status == 74)
@@ -236,8 +236,9 @@ import Testing
         try lane.put(Segments.gzip(Segments.lines(0..<3)))
         try await expect(
             ["upload", "--destination", "hub", "--to", "http://127.0.0.1:1/"], 75, "ferry resume --destination hub changes that")
-        try await expect(["status"], 0, "ferry resume --destination hub changes that")
-        try await expect(["status", "--destination", "hub"], 0, "ferry resume --destination hub changes that")
+        let resume = "ferry resume --spool \(spool.path) --destination hub"
+        try await expect(["status"], 0, resume)
+        try await expect(["status", "--destination", "hub"], 0, resume)
         try await expect(["list", "--destination", "hub"], 0, "ferry resume --destination hub changes that")
         let name = Segments.name().fileName
         try OpenFile.creating("\(lane.directory.makeDirectory("rejected").path)/\(name)").write(Segments.gzip("{}\n"))
