@@ -38,7 +38,7 @@ import Testing
             let before = try spool.scan().entries.count
             if before < 40 { break }
             let upload = try Program(environment: click.environment).start(
-                ["upload", "--quiet", "--retry-now", "--bandwidth", "30kB", "--spool", spool.path, "--to", place] + more)
+                ["upload", "--quiet", "--retry-now", "--bandwidth", "10kB", "--spool", spool.path, "--to", place] + more)
             try await eventually("something leaves") { try spool.scan().entries.count < before }
             try await Task.sleep(for: .milliseconds(Int.random(in: 0..<40, using: &random)))
             if round % 3 == 2 {

@@ -401,7 +401,7 @@ struct RunTests {
         #expect(upload.status == 75)
         #expect(upload.errors.contains("disabled"))
         #expect(
-            try await ferry.run("status", "--spool", folder("spool")).output.contains("disabled: it stores and sends nothing"))
+            try await ferry.run("status", "--spool", folder("spool")).output.contains("it stores and sends nothing"))
         #expect(try await ferry.run("enable", "--spool", folder("spool")).status == 0)
         try await write("spool", "{\"n\":3}")
         #expect(try events("spool") == ["{\"n\":1}", "{\"n\":3}"])
