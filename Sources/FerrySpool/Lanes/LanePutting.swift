@@ -15,12 +15,17 @@ package struct LaneEntry: Sendable {
     /// Its name in the lane.
     package let name: String
     fileprivate let folder: Directory
-    /// What has its content already, where it cannot be linked; locked, so that no other process takes it for a dead one's.
-    fileprivate let copy: (name: String, file: OpenFile)?
+    /// What has its content already, where it cannot be linked.
+    fileprivate var copy: LaneFile?
+    /// What is known of tries before, where there are any.
+    fileprivate var sidecar: LaneFile?
 
     /// Gives it up: it gets no name.
-    package func discard() { if let copy { try? folder.remove(copy.name) } }
+    package func discard() { for file in [copy, sidecar] { if let file { try? folder.remove(file.name) } } }
 }
+
+/// A file under a hidden name; locked, so that no other process takes it for a dead one's.
+private typealias LaneFile = (name: String, file: OpenFile)
 
 /// What came of looking whether a lane can take a segment.
 package enum LaneStaging: Sendable {
@@ -43,22 +48,37 @@ extension Lanes {
         guard let folder = try folder(of: lane) else { throw FileError("open folder", path(of: lane), code: ENOENT) }
         try folder.requireChanges()
         if try folder.contains(name) { return try holds(claim, as: name, in: folder) ? .wasThere : .nameTaken }
-        var copy: (name: String, file: OpenFile)?
-        if try folder.identity().device != claim.status.identity.device {
-            copy = try withRoom(in: lane, for: claim) { () throws(FileError) in try makeCopy(of: claim, in: folder) }
+        var entry = LaneEntry(claim: claim, name: name, folder: folder)
+        do throws(FileError) {
+            try withRoom(in: lane, for: claim) { () throws(FileError) in try fill(&entry) }
+        } catch {
+            entry.discard()
+            throw error
         }
-        return .ready(LaneEntry(claim: claim, name: name, folder: folder, copy: copy))
+        return .ready(entry)
+    }
+
+    /// Makes what takes room: a copy for a lane on another file system, and the sidecar.
+    private func fill(_ entry: inout LaneEntry) throws(FileError) {
+        let claim = entry.claim
+        if entry.copy == nil, try entry.folder.identity().device != claim.status.identity.device {
+            entry.copy = try makeCopy(of: claim, in: entry.folder)
+        }
+        guard entry.sidecar == nil, let state = try spool.sidecars.read(of: claim), !state.isOfLane else { return }
+        entry.sidecar = try makeHidden(in: entry.folder) { file throws(FileError) in try file.write(JSONLine.encode(state)) }
     }
 
     /// Gives a prepared segment its name in a lane. What is known of tries before the spool had lanes goes along: where it is of another destination, a
     /// wait is longer, or a key another, than they would have to be.
     ///
+    /// - Parameter entry: Nothing is left of it in any case but its name.
     /// - Throws: ``FileError`` where that cannot be. The segment is in its spool, in any case.
     package func put(_ entry: LaneEntry, into lane: LaneName) throws(FileError) -> LanePut {
-        try withRoom(in: lane, for: entry.claim) { () throws(FileError) in
+        defer { entry.discard() }
+        return try withRoom(in: lane, for: entry.claim) { () throws(FileError) in
             // Before its segment: the lane's uploader may begin at once.
-            if let state = try spool.sidecars.read(of: entry.claim), !state.isOfLane, try !entry.folder.contains(entry.name) {
-                try entry.folder.writeState(state, to: Spool.sidecarName(of: entry.name))
+            if let sidecar = entry.sidecar, try entry.folder.contains(sidecar.name), try !entry.folder.contains(entry.name) {
+                try entry.folder.rename(sidecar.name, to: Spool.sidecarName(of: entry.name))
             }
             if let copy = entry.copy { return try publish(copy, of: entry) }
             // Of the file that is claimed: another one may have its name by now.
@@ -69,7 +89,9 @@ extension Lanes {
             guard [EXDEV, EPERM, EMLINK, EOPNOTSUPP, ENOSYS, ENOENT, EACCES, EINVAL].contains(errno) else {
                 throw FileError("link", entry.folder.pathOf(entry.name))
             }
-            return try publish(makeCopy(of: entry.claim, in: entry.folder), of: entry)
+            let copy = try makeCopy(of: entry.claim, in: entry.folder)
+            defer { try? entry.folder.remove(copy.name) }
+            return try publish(copy, of: entry)
         }
     }
 
@@ -96,27 +118,29 @@ extension Lanes {
         }
     }
 
-    private func makeCopy(of claim: Claim, in folder: Directory) throws(FileError) -> (name: String, file: OpenFile) {
+    private func makeCopy(of claim: Claim, in folder: Directory) throws(FileError) -> LaneFile {
+        try makeHidden(in: folder) { file throws(FileError) in
+            try file.takeContent(of: claim.file, claim.status)
+            try file.sync()
+        }
+    }
+
+    private func makeHidden(
+        in folder: Directory, _ fill: (OpenFile) throws(FileError) -> Void
+    ) throws(FileError) -> LaneFile {
         let name = EntryKind.lockedTemporaryName()
-        guard let copy = try folder.createLocked(name) else { throw FileError("copy", folder.pathOf(name), code: EBUSY) }
+        guard let file = try folder.createLocked(name) else { throw FileError("create", folder.pathOf(name), code: EBUSY) }
         do throws(FileError) {
-            try copy.takeContent(of: claim.file, claim.status)
-            try copy.sync()
-            return (name, copy)
+            try fill(file)
+            return (name, file)
         } catch {
             try? folder.remove(name)
             throw error
         }
     }
 
-    private func publish(_ copy: (name: String, file: OpenFile), of entry: LaneEntry) throws(FileError) -> LanePut {
-        do throws(FileError) {
-            if try entry.folder.renameWithoutReplacing(copy.name, to: entry.name) { return .put }
-        } catch {
-            try? entry.folder.remove(copy.name)
-            throw error
-        }
-        try entry.folder.remove(copy.name)
+    private func publish(_ copy: LaneFile, of entry: LaneEntry) throws(FileError) -> LanePut {
+        if try entry.folder.renameWithoutReplacing(copy.name, to: entry.name) { return .put }
         return try holds(entry.claim, as: entry.name, in: entry.folder) ? .wasThere : .nameTaken
     }
 

@@ -21,6 +21,11 @@ extension Ledger {
         return nil
     }
 
+    /// Requires that the ledgers of the last days are files: while one cannot be written, nothing is sent.
+    package func requireFiles() throws(FileError) {
+        for name in try names().sorted().suffix(2) { _ = try spool.stateDirectory?.open(name) }
+    }
+
     /// Returns the last delivery of some lines. The first may be torn, and counts only whole.
     static func lastDelivery(in bytes: [UInt8]) -> LastDelivery? {
         var last: LastDelivery?

@@ -104,9 +104,9 @@ extension LanePass {
             Verdict.Reason(kind: RetryState.laneKind, message: "another segment of the name \(name) waits in to/\(lane.name)"))
     }
 
-    /// A lane that takes everything keeps all segments back; another one those that are for it, and no others.
+    /// A lane that must have everything keeps all segments back; another one those that are for it, and no others.
     private static func failed(_ error: FileError, _ lane: Lane) -> Verdict {
-        guard lane.takesAll else { return .circling(reason(error)) }
+        guard lane.isRequired, lane.takesAll else { return .circling(reason(error)) }
         switch error.code {
         case EACCES, EPERM, EROFS, ENOTDIR, ELOOP, ENOMEDIUM: return .misconfigured(reason(error))
         default: return .unavailable(reason(error), retryAfter: nil)

@@ -14,6 +14,7 @@ extension SpoolFacts {
         self.init(path, lane: lane)
         note(spool.stateFailure)
         note(spool.sentFailure)
+        look { () throws(FileError) in try spool.ledger.requireFiles() }
         control = look { () throws(FileError) in try spool.control.read() } ?? SpoolControl()
         let known = look { () throws(FileError) in try spool.uploaderMark.read(locks) } ?? nil
         uploader = known.flatMap { $0.isRunning ? $0.mark : nil }
@@ -46,6 +47,7 @@ extension SpoolFacts {
         }
     }
 
+    @discardableResult
     private mutating func look<Found>(_ body: () throws(FileError) -> Found) -> Found? {
         do throws(FileError) { return try body() } catch {
             note(error)

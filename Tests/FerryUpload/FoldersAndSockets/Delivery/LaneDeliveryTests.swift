@@ -85,6 +85,20 @@ private final class Keys: Sendable { let byLane = Mutex<[String: [String]]>([:])
         #expect(try pending(spool, archive) == [])
     }
 
+    @Test("A lane that can do without, and takes everything, holds up nothing but what is for it alone") func brokenOptional()
+        async throws
+    {
+        let spool = try folder.spool()
+        let other = Segments.name(second: 1, stream: "other")
+        let main = Segments.name(second: 2, stream: "main")
+        for name in [other, main] { try spool.put(Segments.gzip(Segments.lines(0..<2)), as: name) }
+        mkdir(folder("spool/to"), 0o755)
+        FileManager.default.createFile(atPath: folder("spool/to/archive"), contents: nil)
+        _ = try await route(spool, [Lane(archive, isRequired: false), Lane(hub, streams: ["main"])])
+        #expect(try spool.pending() == [other.fileName])
+        #expect(try pending(spool, hub) == [main.fileName])
+    }
+
     @Test("A lane that cannot be written holds up what is for it, and nothing else", arguments: [true, false])
     func brokenRoute(_ isRequired: Bool) async throws {
         let spool = try folder.spool()
@@ -104,15 +118,32 @@ private final class Keys: Sendable { let byLane = Mutex<[String: [String]]>([:])
         #expect(try Spool.open(spool.lanes.path(of: archive), access: .write).sidecars.read(of: audit.fileName) == nil)
     }
 
+    /// Makes a lane of an empty file system.
+    private func makeLane(_ spool: Spool) throws {
+        mkdir(folder("spool/to/archive/.ferry"), 0o755)
+        for (name, text) in [("lane", "archive\n"), ("spool-id", spool.id)] {
+            FileManager.default.createFile(atPath: folder("spool/to/archive/.ferry/\(name)"), contents: Data(text.utf8))
+        }
+    }
+
+    /// Notes segments as those of a request whose process was killed.
+    private func note(_ request: String, events: Int64, of names: [SegmentName], in spool: Spool) throws {
+        let now = Timestamp.now()
+        for name in names {
+            guard case .claimed(let claim) = spool.claims.take(name.fileName) else { throw InVain(what: "claim") }
+            var state = RetryState(
+                attempts: 1, failures: 0, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now, lastError: .interrupted)
+            (state.request, state.requestEvents, state.interrupted) = (request, events, true)
+            try spool.sidecars.write(state, of: claim)
+        }
+    }
+
     /// A spool with a lane that is full, on a file system of its own; `nil` where none can be mounted.
     private func spoolWithFullLane() throws -> Spool? {
         let spool = try folder.spool()
         try spool.lanes.make(archive)
         guard folder.mount("size=64k", at: "spool/to/archive") else { return nil }
-        mkdir(folder("spool/to/archive/.ferry"), 0o755)
-        for (name, text) in [("lane", "archive\n"), ("spool-id", spool.id), ("format", "1\n")] {
-            FileManager.default.createFile(atPath: folder("spool/to/archive/.ferry/\(name)"), contents: Data(text.utf8))
-        }
+        try makeLane(spool)
         let noise = Data((0..<128 << 10).map { _ in UInt8.random(in: 0...255) })
         _ = folder("spool/to/archive/filler").withCString { path in
             let file = open(path, O_WRONLY | O_CREAT, 0o600)
@@ -135,21 +166,34 @@ private final class Keys: Sendable { let byLane = Mutex<[String: [String]]>([:])
         #expect(try pending(spool, archive) == [name])
     }
 
+    @Test("A lane with room for segments, and not for what is known of them, gets none of a request") func noRoomForSidecars()
+        async throws
+    {
+        guard let spool = try spoolWithFullLane() else { return }
+        let names = (1...20).map { Segments.name(second: $0) }
+        for name in names { try spool.put(Segments.gzip(Segments.lines(0..<2)), as: name) }
+        try note(JoinedRequest.key(names.map(\.id)), events: 40, of: names, in: spool)
+        // Room for all copies, a page each, and for some of their sidecars.
+        folder.unmount("spool/to/archive")
+        guard folder.mount("size=120k", at: "spool/to/archive") else { return }
+        try makeLane(spool)
+        _ = try await route(spool, [Lane(hub), Lane(archive)])
+        #expect(try spool.pending().count == 20)
+        #expect(try pending(spool, hub) == [])
+        #expect(try pending(spool, archive) == [])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder("spool/to/archive")).filter {
+                $0.hasPrefix(".") && $0 != ".ferry"
+            } == [])
+    }
+
     @Test("What was under way in one request goes into lanes together, or not at all, and is still to be repeated as it was")
     func interruptedRequest() async throws {
         guard let spool = try spoolWithFullLane() else { return }
         let names = (1...3).map { Segments.name(second: $0) }
         for name in names { try spool.put(Segments.gzip(Segments.lines(0..<2)), as: name) }
-        // One of them finds room: the filler leaves some.
-        let now = Timestamp.now()
         let request = JoinedRequest.key(names.map(\.id))
-        for name in names {
-            guard case .claimed(let claim) = spool.claims.take(name.fileName) else { throw InVain(what: "claim") }
-            var state = RetryState(
-                attempts: 1, failures: 0, firstAttemptAt: now, lastAttemptAt: now, nextAttemptAt: now, lastError: .interrupted)
-            (state.request, state.requestEvents, state.interrupted) = (request, 6, true)
-            try spool.sidecars.write(state, of: claim)
-        }
+        try note(request, events: 6, of: names, in: spool)
         let report = try await route(spool, [Lane(hub), Lane(archive)])
         #expect(report.sent.segments == 0)
         #expect(try pending(spool, hub) == [])
