@@ -125,7 +125,70 @@ def into_two(count, size, label):
             sink.kill()
 
 
+def table_server():
+    """Starts a ClickHouse server of its own; returns its process."""
+    fresh("data", "tmp")
+    place = "<networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota>"
+    with open("users.xml", "w") as file:
+        file.write(f"<yandex><profiles><default/></profiles><users><default><password></password>{place}</default></users>"
+                   "<quotas><default/></quotas></yandex>")
+    with open("config.xml", "w") as file:
+        file.write(f"<yandex><logger><level>none</level></logger><http_port>18795</http_port><tcp_port>18796</tcp_port>"
+                   f"<listen_host>127.0.0.1</listen_host><path>{work}/data/</path><tmp_path>{work}/tmp/</tmp_path>"
+                   "<users_config>users.xml</users_config><default_profile>default</default_profile>"
+                   "<default_database>default</default_database><mark_cache_size>67108864</mark_cache_size></yandex>")
+    server = subprocess.Popen(["clickhouse-server", f"--config-file={work}/config.xml"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    for _ in range(300):
+        if subprocess.run(["curl", "-s", "-o", os.devnull, "http://127.0.0.1:18795/ping"]).returncode == 0:
+            return server
+        time.sleep(0.1)
+    sys.exit("clickhouse-server does not answer")
+
+
+def into_table(count):
+    server = table_server()
+    address = "http://127.0.0.1:18795/"
+
+    def query(text):
+        return subprocess.run(["curl", "-sS", "--fail-with-body", "--data-binary", text, address], check=True, capture_output=True,
+                              text=True).stdout.strip()
+
+    try:
+        write(count, 400)
+        # Each row is an insert: a table of MergeTree's kind would put off what comes faster than it can merge.
+        query("CREATE TABLE events (n String) ENGINE = Log")
+        names = sorted(name for name in os.listdir("spool") if name.endswith(".gz"))
+        with open("requests", "w") as file:
+            insert = f'url = "{address}?query=INSERT%20INTO%20default.events%20FORMAT%20JSONEachRow"\nheader = "Content-Encoding: gzip"\n'
+            file.write("next\n".join(f'{insert}data-binary = "@spool/{name}"\noutput = "/dev/null"\n' for name in names))
+
+        def prepare():
+            again()
+            query("DROP TABLE events")
+            query("CREATE TABLE events (n String) ENGINE = Log")
+
+        def rows():
+            found = int(query("SELECT count() FROM events"))
+            if found != count:
+                sys.exit(f"{found} of {count} rows are there")
+
+        base = [ferry, "upload", "--quiet", "--delete-sent", "--spool", "copy", "--to", "clickhouse://127.0.0.1:18795/default.events"]
+        table(f"{count} segments into a table of ClickHouse, an INSERT each (goal: 1.2x; joined 10x)", {
+            "ferry": (base + ["--coalesce", "off"], prepare),
+            "curl -Z": (["curl", "-sS", "-Z", "--parallel-max", "3", "-K", "requests"], lambda: (rows(), prepare())),
+            "ferry, joined": (base + ["--coalesce", "1MiB"], lambda: (rows(), prepare())),
+        })
+        rows()
+    finally:
+        server.kill()
+
+
 try:
+    if shutil.which("clickhouse-server"):
+        into_table(int(os.environ.get("SMALL", "10000")))
+    else:
+        print("\nno table is measured: clickhouse-server is missing")
     if os.environ.get("AWS_ENDPOINT_URL") and shutil.which("aws"):
         subprocess.run(["aws", "s3", "mb", f"s3://{bucket}"], check=True, stdout=subprocess.DEVNULL)
         into_store(int(os.environ.get("SMALL", "10000")), 4000, "4 KB")
