@@ -2,7 +2,7 @@ import FerrySpool
 import Glibc
 import Logging
 
-/// Lines as people expect them from a command, `ferry: warning: …`, or as JSON.
+/// Lines as people expect them from a command, or as a service writes them, or as JSON.
 struct LineLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.notice
@@ -19,15 +19,16 @@ struct LineLogHandler: LogHandler {
             StandardError.write(((try? fields.jsonLine()) ?? "{}").printable() + "\n")
             return
         }
-        let level =
-            switch event.level {
-            case .critical, .error: "error: "
-            case .warning: "warning: "
-            default: ""
-            }
         // A progress line may stand there.
         let clear = isatty(2) != 0 ? "\r\u{1b}[K" : ""
         // Names of files and texts of other machines are in it.
-        StandardError.write("\(clear)ferry: \(level)\("\(event.message)".printable())\n")
+        let level: LogLineStyle.Level =
+            switch event.level {
+            case .critical, .error: .error
+            case .warning: .warning
+            default: .notice
+            }
+        let line = Log.style.line(level, "\(event.message)".printable(), at: .now())
+        StandardError.write("\(clear)\(line)\n")
     }
 }

@@ -34,4 +34,12 @@ struct Log: Sendable {
         get { isJSON.load(ordering: .relaxed) }
         set { isJSON.store(newValue, ordering: .relaxed) }
     }
+
+    private static let chosenStyle = Mutex(LogLineStyle.command)
+
+    /// How lines begin that are no JSON, for the whole process.
+    static var style: LogLineStyle {
+        get { chosenStyle.withLock { $0 } }
+        set { chosenStyle.withLock { $0 = newValue } }
+    }
 }

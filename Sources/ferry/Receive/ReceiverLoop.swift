@@ -57,6 +57,7 @@ struct ReceiverLoop {
     }
 
     func run() async throws {
+        Log.style = .ofService
         // A disk that hangs keeps it no longer than that, and some seconds of grace: 10 s in all.
         let signals = try SignalQueue(EarlySignals.ofCommand, patience: .seconds(5))
         try await withThrowingTaskGroup(of: Void.self) { tasks in

@@ -7,6 +7,8 @@ final class ReceiverReports: Sendable {
     private let log: Log
     private let failures = Pauses<String>(.seconds(60))
     private let refusals = Pauses<String>(.seconds(1))
+    /// Who asks for the wrong place, or with a wrong token, does so again and again until a person mends it.
+    private let strangers = Pauses<String>(.seconds(60))
 
     init(_ log: Log) { self.log = log }
 
@@ -22,7 +24,8 @@ final class ReceiverReports: Sendable {
             let reason = refusal.reason.printable(limit: 500)
             // Why the receiver itself, or its store, takes nothing are a few reasons, each of which is told. A sender may cause any number.
             let what = "\(sender) with \(refusal.status)" + (refusal.status == 503 ? ": \(reason)" : "")
-            guard let skipped = refusals.next(what) else { return }
+            let pauses = [401, 403, 404].contains(refusal.status) ? strangers : refusals
+            guard let skipped = pauses.next(what) else { return }
             let more = skipped > 0 ? " (and \(skipped) more before)" : ""
             log.warn("refused a request of \(sender) with \(refusal.status): \(reason)\(more)")
         case .failed(let error):
@@ -39,12 +42,14 @@ final class ReceiverReports: Sendable {
         }
     }
 
-    /// Says how many refusals were held back whose second is over, until the task is cancelled; then of all.
+    /// Says how many refusals were held back whose time is over, until the task is cancelled; then of all.
     func tellOfHeldBack() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
             let isLast = Task.isCancelled
-            for (what, count) in refusals.over(all: isLast) { log.warn("refused \(counted(count, "more request")) of \(what)") }
+            for (what, count) in refusals.over(all: isLast) + strangers.over(all: isLast) {
+                log.warn("refused \(counted(count, "more request")) of \(what)")
+            }
         }
     }
 }

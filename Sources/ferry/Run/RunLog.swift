@@ -1,19 +1,29 @@
 import FerrySpool
 import FerryUpload
+import Synchronization
 
-/// Tells what happens in a long run: what a person may want to know, and nothing for each segment that is well.
-struct RunLog: Sendable {
-    let log: Log
+/// Tells what happens in a long run: what a person may want to know, and of segments that are well a line a minute at most.
+final class RunLog: Sendable {
+    private struct State {
+        var delivered = DeliveredSummary()
+        var outages = DestinationOutages()
+    }
 
-    func show(_ event: RunEvent) {
+    /// How often it is told what was delivered.
+    private static let interval = Duration.seconds(60)
+
+    private let log: Log
+    private let state = Mutex(State())
+
+    init(log: Log) { self.log = log }
+
+    /// - Parameter destination: What the segments of the event's spool are sent to.
+    func show(_ event: RunEvent, of destination: String) {
         switch event {
-        case .upload(let spool, let event): show(event, spool)
-        case .blocked(let spool, .unavailable(let why)?):
-            log.warn(
-                "\(spool) is gone, or cannot be used, and is taken up as soon as it is there: \(why)",
-                about: ["spool": spool, "reason": "unavailable"])
-        case .blocked(let spool, let blocker?): log.note("\(spool): \(blocker)", about: ["spool": spool, "reason": blocker.kind])
-        case .blocked(let spool, nil): log.note("\(spool): sending", about: ["spool": spool])
+        case .upload(let spool, let event): show(event, spool, destination)
+        case .blocked(let spool, let blocker):
+            let line = state.withLock { $0.outages.blocked(spool, blocker, destination: destination, at: .now()) }
+            if let line { show(line) }
         case .network(.usable(let interface)): log.note("the network is there" + (interface.map { ", by \($0)" } ?? ""))
         case .network(.noRoute): log.note("there is no route to the destination: nothing is tried")
         case .network(.denied(let interface)): log.note("the route is by \(interface), which is not allowed: nothing is tried")
@@ -35,9 +45,34 @@ struct RunLog: Sendable {
         }
     }
 
-    private func show(_ event: UploadEvent, _ spool: String) {
+    /// Tells what was delivered, a line a minute at most, until cancelled.
+    func tellDeliveries() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: Self.interval)
+            if !Task.isCancelled { tellDelivered() }
+        }
+    }
+
+    /// Tells what was delivered since it was told last.
+    func tellDelivered() {
+        guard let (text, about) = state.withLock({ $0.delivered.take() }) else { return }
+        log.note(text, about: about)
+    }
+
+    private func show(_ line: DestinationOutages.Line) {
+        if line.isWarning { log.warn(line.text, about: line.about) } else { log.note(line.text, about: line.about) }
+    }
+
+    private func show(_ event: UploadEvent, _ spool: String, _ destination: String) {
         switch event {
-        case .sent: break
+        case .sent(let entry):
+            // What was put into lanes was delivered nowhere yet.
+            guard entry.outcome == .sent else { return }
+            let end = state.withLock { state in
+                state.delivered.add(entry, from: spool)
+                return state.outages.delivered(to: destination, at: .now())
+            }
+            if let end { show(end) }
         case .rejected(let entry):
             log.warn(
                 "\(spool): \(entry.segment) is rejected: \(entry.detail ?? "")",

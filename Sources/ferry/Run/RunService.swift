@@ -56,7 +56,7 @@ struct RunService {
         _ = try dashboardOptions?.token()
         do throws(UploadError) {
             await makeLanes(setup)
-            runners = try Runners(setup) { events.show($0) }
+            runners = try Runners(setup) { events.show($0, of: $1) }
         } catch {
             throw CommandError(.badConfiguration, error.description)
         }
@@ -88,6 +88,10 @@ struct RunService {
                 await report(runners, file: setup.metricsFile)
                 return .other
             }
+            group.addTask {
+                await events.tellDeliveries()
+                return .other
+            }
             listen(&group)
             notifier.send("READY=1")
             var lifecycle = RunLifecycle()
@@ -113,6 +117,7 @@ struct RunService {
             }
             // What was counted since the last time; the file outlives the process.
             if let file = setup.metricsFile { writeMetrics(runners.snapshots(), to: file) }
+            events.tellDelivered()
             if lifecycle.readsAgain { signals.add(SIGHUP) }
             if let number = lifecycle.end { return .signal(number) }
             return new.map { .reload($0) } ?? .signal(SIGTERM)
@@ -146,7 +151,13 @@ struct RunService {
         guard let listing = try? spool.scan(), listing.entries.contains(where: \.hasSidecar) else { return }
         let events = RunLog(log: log)
         let path = spool.path
-        _ = try? await UploadPass(spool, options: setup.options.upload, onEvent: { events.show(.upload(spool: path, $0)) }).run()
+        let options = setup.options.upload
+        _ = try? await UploadPass(
+            spool, options: options,
+            onEvent: { event in
+                events.show(.upload(spool: path, event), of: "\(options.destination)")
+            }
+        ).run()
     }
 
     private func serveMetrics(_ address: ListenAddress, _ runners: Runners) async {

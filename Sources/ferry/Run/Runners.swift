@@ -5,13 +5,17 @@ import FerryUpload
 struct Runners: Sendable {
     private let all: [(name: LaneName?, runner: Runner)]
 
-    init(_ setup: RunSetup, onEvent: @escaping @Sendable (RunEvent) -> Void) throws(UploadError) {
+    /// - Parameter onEvent: Called with what happens, and with the destination that is meant.
+    init(_ setup: RunSetup, onEvent: @escaping @Sendable (RunEvent, String) -> Void) throws(UploadError) {
+        let only = "\(setup.options.upload.destination)"
         var all: [(name: LaneName?, runner: Runner)] = [
-            (nil, try Runner(setup.places, options: setup.options, onEvent: onEvent))
+            (nil, try Runner(setup.places, options: setup.options, onEvent: { onEvent($0, only) }))
         ]
         for destination in setup.destinations {
-            let places = setup.places.map { $0.lane(destination.lane.name) }
-            all.append((destination.lane.name, try Runner(places, options: destination.options, onEvent: onEvent)))
+            let name = destination.lane.name
+            let text = "\(name) (\(destination.options.upload.destination))"
+            let places = setup.places.map { $0.lane(name) }
+            all.append((name, try Runner(places, options: destination.options, onEvent: { onEvent($0, text) })))
         }
         self.all = all
     }

@@ -40,7 +40,6 @@ struct ServiceArguments: Equatable {
     }
 
     mutating func prepend(_ more: [String]) { words = more + words }
-    mutating func append(_ word: String) { words.append(word) }
 
     /// Replaces each value of an option, `--option value` or `--option=value`. What flags stand before comes unchanged.
     private mutating func map(_ change: (_ option: String, _ value: String) -> String) {

@@ -33,6 +33,7 @@ struct RunCommand: AsyncParsableCommand {
         let log = Log(isQuiet: quiet)
         for name in setup.formerNames { log.warn("\(name)") }
         try await setup.requireCredentials()
+        Log.style = .ofService
         let service = try RunService(config: config, log: log)
         let number = try await service.run(setup)
         if number == SIGINT { throw ExitStatus.interrupted.code }

@@ -38,7 +38,6 @@ struct ServiceNeeds {
 
     private mutating func run() throws {
         if !arguments.has(["--config", "-c", "--spool"]) { arguments.prepend(["--config", "/etc/ferry/ferry.yaml"]) }
-        if !arguments.has(["--quiet", "-q"]) { arguments.append("--quiet") }
         let config = try Self.parsed(RunCommand.self, arguments).config
         if let configuration { reads.append(configuration) }
         let all = config.configuration(environment: [:])
