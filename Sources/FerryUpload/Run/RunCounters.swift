@@ -9,6 +9,12 @@ public final class RunCounters: Sendable {
         public let spool: String
         /// The priority of the segments.
         public let priority: Priority
+
+        /// Names whose work is counted.
+        package init(spool: String, priority: Priority) {
+            self.spool = spool
+            self.priority = priority
+        }
     }
 
     /// What became of segments, in segments unless another unit is named.
@@ -25,6 +31,9 @@ public final class RunCounters: Sendable {
         public var rejected: Int64 = 0
         /// Segments that were replaced by their halves.
         public var split: Int64 = 0
+
+        /// Creates counts at zero.
+        package init() {}
     }
 
     /// How long answers took, in counts of those not slower than each bound.
@@ -37,6 +46,9 @@ public final class RunCounters: Sendable {
         public var count: Int64 = 0
         /// The sum of all times, in seconds.
         public var seconds = 0.0
+
+        /// Creates a histogram without answers.
+        package init() {}
 
         mutating func add(_ duration: Duration) {
             let seconds = duration.inSeconds
@@ -54,6 +66,9 @@ public final class RunCounters: Sendable {
         public var dropped: [String: [String: Int64]] = [:]
         /// How long answers took, over all spools.
         public var requests = Latency()
+
+        /// Creates counters at zero.
+        package init() {}
     }
 
     private let totals = Mutex(Totals())

@@ -28,6 +28,14 @@ public struct RunSnapshot: Sendable {
         /// Why nothing is sent from it; `nil` while it may.
         public let blocker: SendBlocker?
 
+        /// Describes a spool.
+        package init(path: String, isAvailable: Bool, pending: [Priority: Pending], blocker: SendBlocker?) {
+            self.path = path
+            self.isAvailable = isAvailable
+            self.pending = pending
+            self.blocker = blocker
+        }
+
         /// What is pending in it, of all priorities.
         public var total: Pending {
             pending.values.reduce(into: Pending()) { total, part in
@@ -47,6 +55,14 @@ public struct RunSnapshot: Sendable {
     public let requestsUnderWay: Int
     /// What the uploader has done since it began.
     public let counters: RunCounters.Totals
+
+    /// Describes an uploader.
+    package init(spools: [Spool], breaker: BreakerState, requestsUnderWay: Int, counters: RunCounters.Totals) {
+        self.spools = spools
+        self.breaker = breaker
+        self.requestsUnderWay = requestsUnderWay
+        self.counters = counters
+    }
 }
 
 extension DeliveryState {

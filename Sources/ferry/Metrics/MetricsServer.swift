@@ -18,13 +18,13 @@ enum MetricsServer {
     ///   - option: Where the address was set, for the words of an error.
     ///   - families: Asked at each request.
     static func run(
-        _ address: ListenAddress, option: String, log: Log, _ families: @escaping @Sendable () -> [MetricFamily]
+        _ address: ListenAddress, option: String, log: Log, _ families: @escaping @Sendable () async -> [MetricFamily]
     ) async throws {
         let router = Router()
         router.get("metrics") { request, _ in
             let accept = request.headers[.accept] ?? ""
             let format = accept.contains("application/openmetrics-text") ? MetricsText.Format.openMetrics : .prometheus
-            let text = MetricsText(families()).text(format)
+            let text = MetricsText(await families()).text(format)
             return Response(
                 status: .ok, headers: [.contentType: format.contentType], body: ResponseBody(byteBuffer: ByteBuffer(string: text))
             )

@@ -2,13 +2,15 @@ import FerryReceiver
 import FerrySpool
 import Synchronization
 
-/// What a receiver has taken and refused since it started, as Prometheus reads it.
+/// What a receiver has taken and refused since it started, and how its spools are, as Prometheus reads it.
 final class ReceiverMetrics: Sendable {
     private struct Taken {
         var segments = 0
         var duplicates = 0
         var events: Int64 = 0
         var bytes: Int64 = 0
+        /// When the last segment came, also one that was known.
+        var last: Timestamp?
     }
 
     private struct Refused: Hashable {
@@ -24,11 +26,12 @@ final class ReceiverMetrics: Sendable {
 
     private let counts = Mutex(Counts())
 
-    func count(_ event: ReceiverEvent) {
+    func count(_ event: ReceiverEvent, at now: Timestamp = .now()) {
         switch event {
         case .received(let segment, let machine):
             counts.withLock { counts in
                 var taken = counts.taken[machine?.text ?? ""] ?? Taken()
+                taken.last = now
                 if segment.isDuplicate {
                     taken.duplicates += 1
                 } else {
@@ -47,8 +50,16 @@ final class ReceiverMetrics: Sendable {
     /// The bytes of the segments that were stored, by machine; of a receiver that has none, under an empty name.
     var bytesTaken: [String: Int64] { counts.withLock { $0.taken.mapValues(\.bytes) } }
 
-    var families: [MetricFamily] {
-        let counts = counts.withLock { $0 }
+    /// Returns everything that Prometheus reads of a receiver.
+    ///
+    /// - Parameter gauges: What looks into the spools found, by machine; of a receiver that has none, under an empty name.
+    func families(_ gauges: [String: SpoolGauges], disk: (path: String, space: DiskSpace)?) -> [MetricFamily] {
+        var counts = counts.withLock { $0 }
+        // What has sent nothing yet is there from the start: a gap would look like a dead receiver.
+        for machine in gauges.keys where counts.taken[machine] == nil { counts.taken[machine] = Taken() }
+        var last = MetricFamily(
+            name: "ferry_last_received_timestamp_seconds", kind: .gauge,
+            help: "When a segment came last; of one that came before the start, when it was made; 0: never.")
         var segments = MetricFamily(name: "ferry_received_segments", kind: .counter, help: "Segments that were stored.")
         var duplicates = MetricFamily(
             name: "ferry_received_duplicates", kind: .counter, help: "Segments that were there already, and answered for.")
@@ -60,6 +71,16 @@ final class ReceiverMetrics: Sendable {
             duplicates.add(Double(taken.duplicates), labels)
             events.add(Double(taken.events), labels)
             bytes.add(Double(taken.bytes), labels)
+            last.add((taken.last ?? gauges[machine]?.lastArrival)?.inUnixSeconds ?? 0, labels)
+        }
+        var silent = GaugeFamilies.silent
+        for (machine, gauges) in gauges.sorted(by: { $0.key < $1.key }) {
+            silent.add(gauges.isSilent ? 1 : 0, machine.isEmpty ? [] : [("machine", machine)])
+        }
+        var (free, size) = (GaugeFamilies.diskFree, GaugeFamilies.diskSize)
+        if let disk {
+            free.add(Double(disk.space.free.bytes), [("spool", disk.path)])
+            size.add(Double(disk.space.size.bytes), [("spool", disk.path)])
         }
         var refused = MetricFamily(
             name: "ferry_refused_requests", kind: .counter, help: "Requests that were answered with an error, by status.")
@@ -69,6 +90,6 @@ final class ReceiverMetrics: Sendable {
         }
         var build = MetricFamily(name: "ferry_build_info", kind: .gauge, help: "1, with the version.")
         build.add(1, [("version", FerryVersion.current)])
-        return [segments, duplicates, events, bytes, refused, build]
+        return [segments, duplicates, events, bytes, refused, last, silent, free, size, build]
     }
 }

@@ -5,10 +5,12 @@ import FerryUpload
 struct RunMetrics {
     private(set) var families: [MetricFamily] = []
 
-    init(_ snapshots: [NamedSnapshot], now: Timestamp) {
+    /// - Parameter gauges: What looks into the spools' folders found, by path.
+    init(_ snapshots: [NamedSnapshot], gauges: [String: SpoolGauges], now: Timestamp) {
         let runs = snapshots.map(\.run)
         addAvailability(runs)
         addPending(runs, now)
+        addGauges(runs, gauges)
         addCounters(runs)
         addState(snapshots)
     }
@@ -30,9 +32,9 @@ struct RunMetrics {
         // Of a spool that is gone nothing is said: zeros would look like a healthy, empty one.
         let counted = snapshots.flatMap(\.counters.counts.keys)
         for spool in snapshots.flatMap(\.spools) where spool.isAvailable {
-            // A priority that was ever seen stays, at zero: a gap would look like a dead uploader.
+            // A priority that was ever seen stays, at zero, and the usual one is there from the start: a gap would look like a dead uploader.
             let seen = counted.filter { $0.spool == spool.path }.map(\.priority)
-            for priority in Set(seen + spool.pending.keys).sorted() {
+            for priority in Set(seen + spool.pending.keys + [.normal]).sorted() {
                 let pending = spool.pending[priority] ?? .init()
                 let labels = [("spool", spool.path), ("priority", "\(priority.level)")]
                 segments.add(Double(pending.segments), labels)
@@ -44,10 +46,20 @@ struct RunMetrics {
         families += [segments, bytes, oldest, late]
     }
 
-    private mutating func addCounters(_ snapshots: [RunSnapshot]) {
-        let counts = snapshots.flatMap(\.counters.counts).sorted {
-            ($0.key.spool, $0.key.priority) < ($1.key.spool, $1.key.priority)
+    private mutating func addGauges(_ snapshots: [RunSnapshot], _ gauges: [String: SpoolGauges]) {
+        var found = GaugeFamilies()
+        for spool in snapshots.flatMap(\.spools) where spool.isAvailable {
+            if let gauges = gauges[spool.path] { found.add(gauges, of: spool.path) }
         }
+        families += found.all
+    }
+
+    private mutating func addCounters(_ snapshots: [RunSnapshot]) {
+        var all = Dictionary(
+            snapshots.flatMap(\.spools).map { (RunCounters.Key(spool: $0.path, priority: .normal), RunCounters.Counts()) }
+        ) { first, _ in first }
+        for (key, counts) in snapshots.flatMap(\.counters.counts) { all[key] = counts }
+        let counts = all.sorted { ($0.key.spool, $0.key.priority) < ($1.key.spool, $1.key.priority) }
         let columns: [(String, String, any KeyPath<RunCounters.Counts, Int64> & Sendable)] = [
             ("ferry_sent_segments", "Segments that were delivered.", \.sent),
             ("ferry_sent_bytes", "Bytes of delivered segments.", \.sentBytes),

@@ -62,8 +62,12 @@ struct ReceiverLoop {
         let signals = try SignalQueue(EarlySignals.ofCommand, patience: .seconds(5))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             if let metricsAddress {
+                let gauges = ReceiverGauges(place)
                 tasks.addTask { [log, reports] in
-                    try await MetricsServer.run(metricsAddress, option: "--metrics", log: log) { reports.metrics.families }
+                    try await MetricsServer.run(metricsAddress, option: "--metrics", log: log) {
+                        let found = await gauges.look()
+                        return reports.metrics.families(found.machines, disk: found.disk)
+                    }
                 }
             }
             if let dashboard {

@@ -8,6 +8,7 @@ struct RunService {
     let log: Log
     let signals: SignalQueue
     let notifier = SystemdNotifier()
+    private let looks = GaugeLooks()
 
     init(config: ConfigOptions, log: Log) throws {
         self.config = config
@@ -116,7 +117,7 @@ struct RunService {
                 carryOut(action, runners, &group)
             }
             // What was counted since the last time; the file outlives the process.
-            if let file = setup.metricsFile { writeMetrics(runners.snapshots(), to: file) }
+            if let file = setup.metricsFile { await writeMetrics(runners, to: file) }
             events.tellDelivered()
             if lifecycle.readsAgain { signals.add(SIGHUP) }
             if let number = lifecycle.end { return .signal(number) }
@@ -162,9 +163,7 @@ struct RunService {
 
     private func serveMetrics(_ address: ListenAddress, _ runners: Runners) async {
         await keepServing {
-            try await MetricsServer.run(address, option: "metrics.listen", log: log) {
-                RunMetrics(runners.snapshots(), now: .now()).families
-            }
+            try await MetricsServer.run(address, option: "metrics.listen", log: log) { [looks] in await runners.metrics(looks) }
         }
     }
 
@@ -228,22 +227,20 @@ struct RunService {
             if let watchdog, runners.sinceLastLook.map({ $0 < watchdog }) ?? true { notifier.send("WATCHDOG=1") }
             if ContinuousClock.now >= nextReport {
                 nextReport += Self.reportInterval
-                if notifier.isWanted || file != nil {
-                    let snapshots = runners.snapshots()
-                    notifier.send("STATUS=\(StatusLine.text(snapshots, now: .now()).printable())")
-                    if let file { writeMetrics(snapshots, to: file) }
-                }
+                if notifier.isWanted { notifier.send("STATUS=\(StatusLine.text(runners.snapshots(), now: .now()).printable())") }
+                if let file { await writeMetrics(runners, to: file) }
             }
             try? await Task.sleep(for: min(Self.reportInterval, watchdog.map { $0 / 2 } ?? Self.reportInterval))
         }
     }
 
-    private func writeMetrics(_ snapshots: [NamedSnapshot], to path: String) {
+    private func writeMetrics(_ runners: Runners, to path: String) async {
+        let text = MetricsText(await runners.metrics(looks)).text(.prometheus)
         do throws(FileError) {
             // A reader must never see half of it.
             let temporary = path + ".tmp"
             let file = try OpenFile.creating(temporary)
-            try file.write(Array(MetricsText(RunMetrics(snapshots, now: .now()).families).text(.prometheus).utf8))
+            try file.write(Array(text.utf8))
             guard chmod(temporary, 0o644) == 0, rename(temporary, path) == 0 else { throw FileError("write", path) }
         } catch {
             log.warn("metrics: \(error)")

@@ -33,6 +33,14 @@ struct Runners: Sendable {
 
     func snapshots() -> [NamedSnapshot] { all.map { NamedSnapshot(name: $0.name, run: $0.runner.snapshot()) } }
 
+    /// Returns everything that Prometheus reads of them.
+    func metrics(_ looks: GaugeLooks) async -> [MetricFamily] {
+        let gauges = await looks.gauges { [self] in
+            snapshots().flatMap(\.run.spools).filter(\.isAvailable).map(\.path)
+        }
+        return RunMetrics(snapshots(), gauges: gauges, now: .now()).families
+    }
+
     /// How long ago the slowest of them last looked at everything.
     var sinceLastLook: Duration? { all.compactMap(\.runner.sinceLastLook).max() }
 }

@@ -1,0 +1,34 @@
+import FerrySpool
+
+/// What alerts are about and only a look into a spool's folder tells.
+struct SpoolGauges: Equatable, Sendable {
+    /// When a segment was delivered last.
+    var lastDelivery: Timestamp?
+    /// When the newest segment was opened, pending or sent.
+    var lastArrival: Timestamp?
+    /// Whether it has been silent for longer than usual.
+    var isSilent = false
+    /// How many segments lie in `rejected/`.
+    var rejected: Int64 = 0
+    /// How many pending segments travel by hand.
+    var travelling: Int64 = 0
+    /// Since when the first of them travels.
+    var travellingSince: Timestamp?
+    var disk: DiskSpace?
+
+    /// Creates the gauges of a spool in which nothing has happened.
+    init() {}
+
+    /// Looks into a spool; `nil` when it cannot be looked at. Nothing stays open.
+    init?(of path: String, at now: Timestamp, locks: HeldLocks) {
+        guard (try? Spool.requireSpool(at: path)) != nil, let spool = try? Spool.open(path, access: .read) else { return nil }
+        let facts = SpoolFacts(spool, named: path, at: now, locks: locks)
+        lastDelivery = ((try? spool.ledger.lastDelivery()) ?? nil)?.at
+        lastArrival = facts.last
+        isSilent = facts.isSilent
+        rejected = facts.rejected
+        travelling = facts.travelling.reduce(0) { $0.adding(Int64($1.segments)) }
+        travellingSince = facts.travelling.map(\.since).min()
+        disk = DiskSpace(of: path)
+    }
+}
