@@ -32,10 +32,15 @@ struct VerifyCommand: ParsableCommand {
             log.warn("\(error)")
             failures.append(error)
         }
-        for segment in try selection.files(spool, note: note) {
+        let files = try selection.files(spool, note: note)
+        let isShown = !spoolOptions.quiet && !output.json
+        let line = ProgressLine(verb: "checked", total: isShown ? ProgressLine.Amount(sizesOf: files) : nil)
+        let progress = Progress(line, isShown: isShown, log: log)
+        for segment in files {
             if segment.place == .pending, let flaw = NameFlaw(segment.name) { flawed.add(segment.name, flaw) }
             do {
                 guard let file = try segment.open() else { continue }
+                defer { progress.count((try? file.status().size) ?? .zero) }
                 let count = try file.checkDeeply(inflateLimit: inflateLimit)
                 sound += 1
                 events += count
@@ -48,6 +53,7 @@ struct VerifyCommand: ParsableCommand {
                 note(error)
             }
         }
+        progress.end()
         do throws(FileError) {
             if selection.isEverythingPending {
                 for short in try spool.arrivals.short(among: spool.housekeeping.unfinished(spool.scan()).arrivals) {

@@ -123,7 +123,9 @@ struct UploadCommand: AsyncParsableCommand {
         try await options.requireCredentials()
         try DescriptorLimit.require(eventLoops: System.coreCount, uploads: parallel)
         let (spool, unfinished) = try spoolOptions.openRecovered(.write)
-        let progress = Progress(isShown: !spoolOptions.quiet && !output.json, log: spoolOptions.log)
+        let isShown = !spoolOptions.quiet && !output.json
+        let line = ProgressLine(verb: "sent", total: isShown ? ProgressLine.Amount(pendingIn: spool) : nil)
+        let progress = Progress(line, isShown: isShown, log: spoolOptions.log)
         let pass: UploadPass
         do throws(UploadError) {
             pass = try UploadPass(spool, options: options, unfinished: unfinished, onEvent: { progress.show($0) })
