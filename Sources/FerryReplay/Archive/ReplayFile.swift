@@ -19,6 +19,9 @@ struct ReplayFile: Equatable, Sendable {
     var size: ByteCount { stamp.size }
     var modified: Timestamp { stamp.modified }
 
+    /// The name that its file had before it was kept as `NAME~1`.
+    var originalName: String { (path.split(separator: "/").last.map(String.init) ?? path).withoutCopyNumber }
+
     private static let endings: [(String, Form)] =
         ForeignName.endings.map { ($0, .gzip) } + [
             (".jsonl", .plain), (".ndjson", .plain), (".jsonl.zst", .zstd), (".ndjson.zst", .zstd),

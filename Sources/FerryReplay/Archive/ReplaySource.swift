@@ -33,17 +33,30 @@ struct ReplaySource {
         guard try folder.contains(Spool.stateFolderName) else { return try addAll(in: folder) }
         if try folder.contains(Spool.sentName) { try addAll(in: folder.directory(Spool.sentName)) }
         guard let lanes = try subfolder(Spool.lanesName, in: folder) else { return }
+        let first = files.count
         for name in try lanes.names() where LaneName(name) != nil {
             // One that cannot be read does not end the others.
             do throws(FileError) {
                 guard try lanes.contains("\(name)/\(Spool.stateFolderName)/\(Spool.laneMarkName)"),
                     let lane = try subfolder(name, in: lanes), let sent = try subfolder(Spool.sentName, in: lane)
                 else { continue }
+                let start = files.count
                 try addAll(in: sent)
+                removeKnown(from: start, amongThoseFrom: first)
             } catch {
                 try note(error)
             }
         }
+    }
+
+    /// Removes files of other tools that an earlier lane has: their names are not their own, and tell each path apart.
+    private mutating func removeKnown(from start: Int, amongThoseFrom first: Int) {
+        guard start > first else { return }
+        let earlier = Dictionary(grouping: files[first..<start].filter { !$0.hasOwnName }, by: \.originalName)
+        let new = files[start...].filter { file in
+            file.hasOwnName || !(earlier[file.originalName] ?? []).contains { Self.isSame($0, file) }
+        }
+        files.replaceSubrange(start..., with: new)
     }
 
     /// Returns the files in the order of their names, each once.

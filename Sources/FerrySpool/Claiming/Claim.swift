@@ -13,6 +13,8 @@ package final class Claim: Sendable {
     let laneLock: PlaceLock?
     /// As it was when it was claimed.
     package let status: FileStatus
+    /// Whether it was claimed in a lane.
+    package var isInLane: Bool { laneLock != nil }
     /// When something last happened to the file that may be a part of writing it. In a lane the kernel's own time does not tell: links to
     /// other lanes come and go.
     package var touched: Timestamp { laneLock == nil ? status.changed : status.modified }

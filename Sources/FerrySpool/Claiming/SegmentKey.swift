@@ -3,13 +3,15 @@ package enum SegmentKey {
     /// Returns the ID in a segment's own name. A name from another tool is not unique: many machines, and one machine every day, export a
     /// file of the same name. Its key also says which spool and which content, and is the same in the spool and in its lanes.
     ///
-    /// - Parameter content: Asked for SHA-256 of the whole file when the name is another tool's.
+    /// - Parameters:
+    ///   - isInLane: Whether the name is that in a lane, which is longer than in the spool.
+    ///   - content: Asked for SHA-256 of the whole file when the name is another tool's.
     package static func key(
-        of name: String, spoolID: String, content: () throws(FileError) -> BodyDigest
+        of name: String, isInLane: Bool = false, spoolID: String, content: () throws(FileError) -> BodyDigest
     ) throws(FileError) -> String {
         if let segment = SegmentName(name) { return segment.id }
         let content = try content()
-        return "\(bounded(ForeignName.outOfLanes(name, content)))~\(spoolID)~\(content.hexadecimal)"
+        return "\(bounded(isInLane ? ForeignName.outOfLanes(name, content) : name))~\(spoolID)~\(content.hexadecimal)"
     }
 
     /// As much of an encoded name as a key holds. A hash of the whole name stands for the rest.

@@ -18,7 +18,12 @@ package struct Lanes: Sendable {
             throw error
         }
         return try folder.names().compactMap { LaneName($0) }.filter { name in
-            (try? folder.contains("\(name)/\(Spool.stateFolderName)/\(Spool.laneMarkName)")) ?? false
+            do throws(FileError) {
+                return try folder.contains("\(name)/\(Spool.stateFolderName)/\(Spool.laneMarkName)")
+            } catch {
+                // One that cannot be looked into may hold segments: it is no stranger's.
+                return error.code != ENOTDIR && error.code != ELOOP
+            }
         }.sorted()
     }
 

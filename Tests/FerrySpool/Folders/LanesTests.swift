@@ -112,7 +112,7 @@ import Testing
 
     @Test(
         "The key of another tool's file is the same in the spool and in its lanes",
-        arguments: ["day", "~", "d~ä", String(repeating: "l", count: 200)])
+        arguments: ["day", "~", "d~ä", "day~ca3d163bab05", String(repeating: "l", count: 200)])
     func keys(_ stem: String) throws {
         let spool = try folder.spool()
         let name = "\(stem).jsonl.gz"
@@ -121,8 +121,8 @@ import Testing
         let inLane = try spool.lanes.name(of: claim)
         #expect(inLane != name)
         let digest = try claim.digest()
-        let keys = try [name, inLane].map { name in
-            try SegmentKey.key(of: name, spoolID: spool.id) { () throws(FileError) in digest }
+        let keys = try [(name, false), (inLane, true)].map { name, isInLane in
+            try SegmentKey.key(of: name, isInLane: isInLane, spoolID: spool.id) { () throws(FileError) in digest }
         }
         #expect(keys[0] == keys[1])
     }

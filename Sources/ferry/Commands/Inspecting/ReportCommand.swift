@@ -1,5 +1,6 @@
 import ArgumentParser
 import FerrySpool
+import Glibc
 import FerryUpload
 
 struct ReportCommand: AsyncParsableCommand {
@@ -48,9 +49,19 @@ struct ReportCommand: AsyncParsableCommand {
         if isUnreadable || !report.problems.isEmpty { throw ExitStatus.localFailure.code }
     }
 
+    /// Replaces the file in one step: on a full disk the last report stays.
     private static func write(_ page: HTML, to path: String) throws {
+        let bytes = Array(page.markup.utf8)
         do throws(FileError) {
-            try OpenFile.creating(path).write(Array(page.markup.utf8))
+            // A pipe or a device is written to as it is.
+            var status = stat()
+            guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+                return try OpenFile.creating(path).write(bytes)
+            }
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            let folder = parts.dropLast().joined(separator: "/")
+            try Directory.open(parts.count == 1 ? "." : folder.isEmpty ? "/" : folder).replace(
+                String(parts.last ?? ""), with: bytes, durable: true)
         } catch {
             throw CommandError(error)
         }

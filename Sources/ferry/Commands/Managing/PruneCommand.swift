@@ -47,6 +47,10 @@ struct PruneCommand: ParsableCommand {
                 done.append(Pruned(name: name, problems: [error]))
             }
         }
+        for name in (try? spool.lanes.emptyPlaces()) ?? [] {
+            done.append(
+                Pruned(name: name, problems: [FileError("find the lane in", spool.lanes.path(of: name), code: ENOMEDIUM)]))
+        }
         for one in done { for problem in one.problems { spoolOptions.log.warn("\(prefix)\(one.prefix)\(problem)") } }
         if output.json {
             try StandardOutput.print(PruneReport(spool.path, done).jsonLine())

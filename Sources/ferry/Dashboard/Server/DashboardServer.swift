@@ -15,6 +15,7 @@ struct DashboardServer: Sendable {
     private let hosts: HostCheck
     private let cache: ReportCache
     private let clients = EventClients()
+    private let maker = PageMaker()
     private let log: Log
 
     /// People read it, a few at a time: each connection takes a descriptor of those that segments need.
@@ -78,10 +79,9 @@ struct DashboardServer: Sendable {
             answer.headers[.retryAfter] = "5"
             return answer
         }
-        return html(
-            .ok,
-            HubPage(report.report, search: .init(query["q"] ?? ""), showsAll: query["all"] == "1", hasLogin: access.isNeeded).html
-        )
+        let page = await maker.page(
+            report.report, search: .init(query["q"] ?? ""), showsAll: query["all"] == "1", hasLogin: access.isNeeded)
+        return html(.ok, page)
     }
 
     /// Waits for the report, for some seconds.
