@@ -19,7 +19,7 @@ extension OpenFile {
     ///
     /// A read lease (fcntl(2)) is refused while there is a writer. A writer that comes in between waits for the microseconds until it is
     /// given back.
-    package var isBeingWritten: Bool? {
+    var isBeingWritten: Bool? {
         // Instead of SIGIO, which would end the process, a signal that is ignored by default announces that writer.
         guard fcntl(descriptor, Self.setSignal, SIGURG) == 0 else { return nil }
         if fcntl(descriptor, Self.setLease, F_RDLCK) == 0 {

@@ -33,7 +33,9 @@ final class SegmentMetadata: Sendable {
         bytes = claim.status.size
         self.events = events
         isForeign = claim.segmentName == nil
-        idempotencyKey = try SegmentKey.key(of: claim.name, isInLane: claim.isInLane, spoolID: spoolID) { () throws(FileError) in try claim.digest() }
+        idempotencyKey = try SegmentKey.key(of: claim.name, isInLane: claim.isInLane, spoolID: spoolID) { () throws(FileError) in
+            try claim.digest()
+        }
         if let segment = claim.segmentName {
             priority = segment.priority
             created = segment.created

@@ -66,7 +66,9 @@ struct RequestSender: ~Copyable {
                 template.kind.mayFollow(to: next.origin)
             else {
                 return .misconfigured(
-                    reason.with("; it redirects to \(location.withoutSecrets.printable(limit: 200)), which is no URL that may be followed"))
+                    reason.with(
+                        "; it redirects to \(location.withoutSecrets.printable(limit: 200)), which is no URL that may be followed"
+                    ))
             }
             url = next
         }

@@ -35,15 +35,4 @@ extension FuzzTarget {
         } catch {}
         return found
     }
-
-    /// How far a log is followed.
-    static let followedPlaces = FuzzTarget("followed-places") { bytes in
-        guard let place = FollowedPlace(text: bytes) else { return }
-        try expect(place.start >= 0 && place.start <= place.offset, "a journal begins before the place that it reaches")
-        try expect(FollowedPlace(text: place.text(path: "/log")) == place, "a place is read as it is written")
-        for journal in [nil, 0, place.length, .max] {
-            let (offset, stored) = place.resuming(journal: journal)
-            try expect(offset >= 0 && stored >= 0, "it goes on somewhere in the file")
-        }
-    }
 }

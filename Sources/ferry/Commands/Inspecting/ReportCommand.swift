@@ -1,7 +1,7 @@
 import ArgumentParser
 import FerrySpool
-import Glibc
 import FerryUpload
+import Glibc
 
 struct ReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -18,9 +18,7 @@ struct WriteCommand: ParsableCommand {
             73 the disk or the spool is full, 74 something could not be written, and 130 interrupted: the message says up to which line the input is \
             stored, and how to go on there, as --json does always; 65 a line is no event, 69 the spool is disabled.
 
-            Input that is compressed with gzip or zstd is decompressed. With --follow the command reads what a log gets until a signal ends it (status 0), \
-            through rotation by renaming or copying, and writes each line once, also when it is killed: how far it is stands in .ferry/follow of the \
-            spool. A log that was not followed before is read from its start.
+            Input that is compressed with gzip or zstd is decompressed.
 
             Example: journalctl -f -o json | ferry write --stream journal --roll-after 10s
             """)
@@ -73,9 +71,6 @@ struct WriteCommand: ParsableCommand {
             "Store a line that is no JSON object as {\"FIELD\": \"the line\"}.", valueName: "field"))
     var asText: String?
 
-    @Flag(help: "Go on with what the file gets, through rotation; each line once.")
-    var follow = false
-
     @OptionGroup var retention: RetentionOptions
 
     @Flag(help: "Make the spool that --spool names when it is missing.")
@@ -89,12 +84,6 @@ struct WriteCommand: ParsableCommand {
         guard !array || firstLine == 1 else { throw ValidationError("--first-line counts lines, and is not for --array") }
         guard !array || asText == nil else { throw ValidationError("--array reads no lines: leave --as-text out") }
         guard asText?.utf8.count ?? 1 <= 256 else { throw ValidationError("--as-text must have at most 256 bytes") }
-        if follow {
-            guard files.count == 1, files != ["-"] else { throw ValidationError("--follow follows one file: name it") }
-            guard !array, firstLine == 1 else {
-                throw ValidationError("--follow reads lines from where it was: leave --array and --first-line out")
-            }
-        }
         if let stream, StreamLabel(stream) == nil {
             throw ValidationError("--stream '\(stream)' must be 1 to 64 characters of a-z, 0-9, _ and -")
         }
@@ -121,7 +110,6 @@ struct WriteCommand: ParsableCommand {
             if deleted.segments > 0 { spoolOptions.log.note(sentDeletedText(deleted)) }
             tell(writer.dropped)
         }
-        if follow { return try follow(spool, writer, invalidLines, interrupt) }
         var session = WriteSession(
             writer: writer, invalidLines: invalidLines, isArray: array, textField: asText, interrupt: interrupt,
             log: spoolOptions.log)
