@@ -4,6 +4,9 @@ import Glibc
 /// The lanes of the spool itself: a segment is put into those that it is for, and leaves each of them by itself.
 struct LanesDestination: DirectDestination {
     let lanes: [Lane]
+    private let routedBefore = RoutedBefore()
+
+    init(lanes: [Lane]) { self.lanes = lanes }
 
     var takesFiles: Bool { true }
 
@@ -11,7 +14,7 @@ struct LanesDestination: DirectDestination {
         trace.isWithinSpool = true
         guard let source = outgoing.source else { return Verdict(.fileChanged) }
         let (verdict, missed) = await blocking {
-            LanePass(lanes: lanes, spool: source.spool).put(Array(zip(source.claims, outgoing.facts)))
+            LanePass(lanes: lanes, spool: source.spool, routedBefore: routedBefore).put(Array(zip(source.claims, outgoing.facts)))
         }
         if !missed.isEmpty {
             trace.remark = missed.joined(separator: "; ")

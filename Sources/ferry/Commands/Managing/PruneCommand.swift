@@ -1,5 +1,6 @@
 import ArgumentParser
 import FerrySpool
+import Glibc
 
 struct PruneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

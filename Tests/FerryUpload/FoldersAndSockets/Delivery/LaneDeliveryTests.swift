@@ -217,6 +217,27 @@ private final class Keys: Sendable { let byLane = Mutex<[String: [String]]>([:])
         #expect(try pending(spool, archive) == [name])
     }
 
+    @Test("What a crash brings back does not go once more into a lane that has sent it meanwhile") func comesBack() async throws {
+        let spool = try folder.spool()
+        let bytes = Segments.gzip(Segments.lines(0..<2))
+        let name = Segments.name(second: 1)
+        try spool.put(bytes, as: name)
+        _ = try await route(spool, [Lane(hub), Lane(archive)])
+        let lane = try Spool.open(spool.lanes.path(of: hub), access: .write)
+        guard case .claimed(let claim) = lane.claims.take(name.fileName) else { throw InVain(what: "claim") }
+        try lane.endings.settle([
+            Ending(
+                claim, .sent(keep: false),
+                LedgerEntry(at: .now(), segment: name.fileName, outcome: .sent, bytes: claim.status.size))
+        ])
+        // The spool's own name of it was not removed for good.
+        try spool.put(bytes, as: name)
+        _ = try await route(spool, [Lane(hub), Lane(archive)])
+        #expect(try spool.pending() == [])
+        #expect(try pending(spool, hub) == [])
+        #expect(try pending(spool, archive) == [name.fileName])
+    }
+
     @Test("Both lanes of one file are sent at the same time, each segment once, and both keep it") func both() async throws {
         let spool = try folder.spool()
         for second in 0..<40 {
