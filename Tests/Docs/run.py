@@ -205,7 +205,7 @@ def rewrite(page, outputs):
 def main(arguments):
     write, look = "--write" in arguments, "--look" in arguments
     ferry, *paths = [each for each in arguments if not each.startswith("--")]
-    ferry = os.path.abspath(ferry)
+    ferry = os.path.realpath(ferry)
     program = words.Program(ferry)
     bad = False
     for path in paths:

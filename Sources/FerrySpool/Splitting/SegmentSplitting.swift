@@ -74,7 +74,9 @@ package struct SegmentSplitting: Sendable {
     /// Its ID is made from its key, which says name, spool and content: files of one name never share halves.
     private func named(_ claim: Claim, at now: Timestamp) throws(FileError) -> (claim: Claim, segment: SegmentName) {
         if let segment = claim.segmentName { return (claim, segment) }
-        let key = try SegmentKey.key(of: claim.name, isInLane: claim.isInLane, spoolID: spool.id) { () throws(FileError) in try claim.digest() }
+        let key = try SegmentKey.key(of: claim.name, isInLane: claim.isInLane, spoolID: spool.id) { () throws(FileError) in
+            try claim.digest()
+        }
         let segment = SegmentName(priority: .normal, created: claim.status.modified, id: ReceivedID(key).id)
         guard try spool.claims.holds(claim), try !spool.directory.contains(segment.fileName) else {
             throw FileError("rename", spool.directory.pathOf(claim.name), code: EBUSY)
