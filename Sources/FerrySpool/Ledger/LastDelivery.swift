@@ -1,3 +1,5 @@
+import Glibc
+
 /// The last segment that the ledger says was delivered.
 package struct LastDelivery: Equatable, Sendable {
     /// When it was delivered.
@@ -23,7 +25,10 @@ extension Ledger {
 
     /// Requires that the ledgers of the last days are files: while one cannot be written, nothing is sent.
     package func requireFiles() throws(FileError) {
-        for name in try names().sorted().suffix(2) { _ = try spool.stateDirectory?.open(name) }
+        for name in try names().sorted().suffix(2) {
+            guard let file = try spool.stateDirectory?.open(name) else { continue }
+            guard try file.status().isRegular else { throw FileError("read", file.path, code: EINVAL) }
+        }
     }
 
     /// Returns the last delivery of some lines. The first may be torn, and counts only whole.

@@ -183,7 +183,7 @@ private final class Keys: Sendable { let byLane = Mutex<[String: [String]]>([:])
         #expect(try pending(spool, archive) == [])
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: folder("spool/to/archive")).filter {
-                $0.hasPrefix(".") && $0 != ".ferry"
+                $0.contains("ferry-tmp")
             } == [])
     }
 
