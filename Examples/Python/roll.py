@@ -10,7 +10,7 @@ ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 class Spool:
     def __init__(self, path, events=1000, seconds=60):
-        self.path, self.events, self.seconds, self.journal = path, events, seconds, None
+        self.path, self.events, self.seconds, self.journal, self.again = path, events, seconds, None, 0
 
     def event(self, value):
         """Stores an event. A program that records seldom calls due() as well."""
@@ -46,18 +46,27 @@ class Spool:
 
     def due(self):
         """Publishes what is there if it is enough or old enough."""
-        if self.journal is not None and (self.count >= self.events or time.monotonic() >= self.ends):
-            self.roll()
+        now = time.monotonic()
+        if self.journal is not None and (self.count >= self.events or now >= self.ends) and now >= self.again:
+            try:
+                self.roll()
+            except OSError:
+                # It is in the journal. On a full disk there may be room later.
+                self.again = now + 1
 
     def roll(self):
         """Publishes what is there."""
         if self.journal is None:
             return
         path, hidden, segment = (f"{self.path}/{name}" for name in (f".{self.name}.open", f".{self.name}.tmp", f"{self.name}.jsonl.gz"))
-        with open(path, "rb") as lines, open(hidden, "xb", opener=private) as file:
-            file.write(gzip.compress(lines.read()))
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with open(path, "rb") as lines, open(hidden, "xb", opener=private) as file:
+                file.write(gzip.compress(lines.read()))
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            os.remove(hidden)
+            raise
         os.rename(hidden, segment)
         sync(self.path)
         # In this order: a segment is not sent while its journal is there.

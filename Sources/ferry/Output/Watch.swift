@@ -38,7 +38,8 @@ struct Watch {
         }
         let more = lines.count - shown.count
         let text = shown.map { $0 + "\u{1b}[K\n" }.joined() + (more > 0 ? "… \(more) more lines\u{1b}[K\n" : "")
-        return "\u{1b}[H" + text + "\u{1b}[J"
+        // What is wider than the terminal is cut there: a line is a row, and the most troubling ones stay at the top.
+        return "\u{1b}[?7l\u{1b}[H" + text + "\u{1b}[J\u{1b}[?7h"
     }
 
     private func show(_ text: String) throws {

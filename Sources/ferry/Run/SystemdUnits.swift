@@ -145,7 +145,8 @@ struct SystemdUnits {
         guard user != "root" else { return "" }
         return ServiceArguments.secrets.sorted().compactMap { option in
             arguments.values(of: [option]).last.map {
-                "LoadCredential=\(Self.quoted(Self.setting("\(option.dropFirst(2)):\($0)")))\n"
+                // The rest of the line is the path, with its spaces: quotes would be a part of it.
+                "LoadCredential=\(Self.setting("\(option.dropFirst(2)):\($0)"))\n"
             }
         }.joined()
     }

@@ -64,8 +64,10 @@ struct StatusTextTests {
 
     @Test("A page in place of the last one has no more lines than the terminal, and says how many are left out")
     func screens() {
-        #expect(Watch.screen(["a", "b"], rows: 24) == "\u{1b}[Ha\u{1b}[K\nb\u{1b}[K\n\u{1b}[J")
-        #expect(Watch.screen(["a", "b", "c", "d"], rows: 4) == "\u{1b}[Ha\u{1b}[K\nb\u{1b}[K\n… 2 more lines\u{1b}[K\n\u{1b}[J")
+        #expect(Watch.screen(["a", "b"], rows: 24) == "\u{1b}[?7l\u{1b}[Ha\u{1b}[K\nb\u{1b}[K\n\u{1b}[J\u{1b}[?7h")
+        #expect(
+            Watch.screen(["a", "b", "c", "d"], rows: 4)
+                == "\u{1b}[?7l\u{1b}[Ha\u{1b}[K\nb\u{1b}[K\n… 2 more lines\u{1b}[K\n\u{1b}[J\u{1b}[?7h")
         #expect(Watch.screen(["a", "b"], rows: nil).contains("b"))
         #expect(!Watch.screen(["a", "b"], rows: 2).contains("b\u{1b}"))
     }
