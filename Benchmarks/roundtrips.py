@@ -127,7 +127,8 @@ def main():
             print(f"  {name:30} {median:7.2f} s ({min(times):.2f} to {max(times):.2f})  {first / median:6.1f}x the first", flush=True)
     finally:
         for process in processes:
-            process.kill()
+            # Killed, nginx's master would leave a worker with the port.
+            process.terminate()
         os.chdir("/")
         shutil.rmtree(work)
 
