@@ -78,7 +78,7 @@ extension Ledger {
     /// - Parameters:
     ///   - names: In the form of the format.
     ///   - moment: Lines of days before it are not read.
-    package func lastSent(of names: Set<String>, since moment: Timestamp) throws(FileError) -> [String: Timestamp] {
+    func lastSent(of names: Set<String>, since moment: Timestamp) throws(FileError) -> [String: Timestamp] {
         guard let stateDirectory = spool.stateDirectory else { return [:] }
         let (all, day) = (try self.names().sorted(), Self.name(moment.compactDay))
         // A day that could have no ledger has its lines in the last one before it.

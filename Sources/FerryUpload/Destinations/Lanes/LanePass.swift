@@ -73,11 +73,13 @@ struct LanePass {
         do throws(FileError) { name = try spool.lanes.name(of: claim) } catch {
             throw Stop(verdict: .circling(Self.reason(error)))
         }
-        let comesBack = claim.segmentName != nil && routedBefore.contains(claim.name, of: spool)
+        let returning = routedBefore.contains(claim.name, of: spool) ? claim.segmentName : nil
         for lane in chosen {
-            if comesBack, hasSent(name, lane) {
+            if let returning, let own = try? Spool.open(spool.lanes.path(of: lane.name), access: .read),
+                routedBefore.hasLeft(own, returning, bytes: claim.status.size.bytes)
+            {
                 plan.placed.insert(name)
-                plan.missed.append("to/\(lane.name) sent it before a crash, and does not get it again")
+                plan.missed.append("to/\(lane.name) had it before a crash, and does not get it again")
                 continue
             }
             let problem: Verdict?
@@ -98,17 +100,6 @@ struct LanePass {
 }
 
 extension LanePass {
-    /// How far back a lane's ledger is read. What comes back from a crash is seen by the next process.
-    private static let memory = Duration.seconds(7 * 86_400)
-
-    /// Returns whether a lane has sent a segment, by its ledger: with others in one request it had another key than it would have now.
-    private func hasSent(_ name: String, _ lane: Lane) -> Bool {
-        guard let own = try? Spool.open(spool.lanes.path(of: lane.name), access: .read),
-            let sent = try? own.ledger.lastSent(of: [name], since: .now() - Self.memory)
-        else { return false }
-        return sent[name] != nil
-    }
-
     private static func noRoute(_ facts: SegmentMetadata) -> Verdict.Reason {
         Verdict.Reason(
             kind: "no-destination",

@@ -6,6 +6,8 @@ import Synchronization
 final class RoutedBefore: Sendable {
     /// By the spool's path.
     private let names = Mutex<[String: Set<String>]>([:])
+    /// By the lane's path.
+    private let left = Mutex<[String: LeftSegments]>([:])
 
     /// As many as a crash can leave, with what was put meanwhile.
     private static let most = 512
@@ -18,6 +20,23 @@ final class RoutedBefore: Sendable {
             let routed = Set(latest.lazy.filter { $0.outcome == .routed }.map(\.segment))
             names[spool.path] = routed
             return routed.contains(segment)
+        }
+    }
+
+    /// Returns whether a segment with this number of bytes has left a lane since, by the lane's ledger: with others in one request it had another key
+    /// than it would have now.
+    func hasLeft(_ lane: Spool, _ segment: SegmentName, bytes: Int64) -> Bool {
+        let left = left.withLock { left in
+            if let known = left[lane.path] { return known }
+            let new = LeftSegments()
+            left[lane.path] = new
+            return new
+        }
+        do throws(FileError) {
+            if try left.wasSent(segment, bytes: bytes, from: lane) { return true }
+            return try left.wasSplit(segment, bytes: bytes, in: lane)
+        } catch {
+            return false
         }
     }
 }

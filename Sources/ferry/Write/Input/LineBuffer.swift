@@ -69,7 +69,8 @@ struct LineBuffer: ~Copyable {
             filled = 0
         } else {
             filled = rest.count
-            if let start = rest.baseAddress { memmove(buffer.baseAddress!, start, filled) }
+            // The two may overlap, which copyMemory allows.
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rest))
         }
     }
 

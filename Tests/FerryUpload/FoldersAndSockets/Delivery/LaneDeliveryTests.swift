@@ -238,6 +238,25 @@ private final class Keys: Sendable { let byLane = Mutex<[String: [String]]>([:])
         #expect(try pending(spool, archive) == [name.fileName])
     }
 
+    @Test("Another segment of a name that a lane has sent goes into it") func otherBytes() async throws {
+        let spool = try folder.spool()
+        let name = Segments.name(second: 1)
+        try spool.put(Segments.gzip(Segments.lines(0..<2)), as: name)
+        _ = try await route(spool, [Lane(hub)])
+        let lane = try Spool.open(spool.lanes.path(of: hub), access: .write)
+        do {
+            guard case .claimed(let claim) = lane.claims.take(name.fileName) else { throw InVain(what: "claim") }
+            try lane.endings.settle([
+                Ending(
+                    claim, .sent(keep: false),
+                    LedgerEntry(at: .now(), segment: name.fileName, outcome: .sent, bytes: claim.status.size))
+            ])
+        }
+        try spool.put(Segments.gzip(Segments.lines(0..<200)), as: name)
+        _ = try await route(spool, [Lane(hub)])
+        #expect(try pending(spool, hub) == [name.fileName])
+    }
+
     @Test("Both lanes of one file are sent at the same time, each segment once, and both keep it") func both() async throws {
         let spool = try folder.spool()
         for second in 0..<40 {

@@ -63,7 +63,7 @@ struct ServiceTests {
             metrics:
               file: \(folder("metrics"))/ferry.prom
             """)
-        if getuid() == 0 { #expect(chown(spool.path, 65534, 65534) == 0) }
+        if getuid() == 0 { #expect(chown(spool.path, 1, 1) == 0) }
         let installed = try await install("--config", file)
         #expect(installed.status == 0, "\(installed.errors)")
         let unit = try unit("ferry.service")
@@ -72,8 +72,8 @@ struct ServiceTests {
         #expect(Set(line.dropFirst(15).split(separator: " ").map(String.init)) == Set(places))
         #expect(unit.contains(" run --config \(file)\n"))
         if getuid() == 0 {
-            #expect(unit.contains("\nUser=nobody\n"))
-            #expect(installed.errors.contains("nobody may not write in \(folder("metrics"))"))
+            #expect(unit.contains("\nUser=daemon\n"))
+            #expect(installed.errors.contains("daemon may not write in \(folder("metrics"))"))
         }
     }
 
