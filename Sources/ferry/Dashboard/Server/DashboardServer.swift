@@ -22,6 +22,7 @@ struct DashboardServer: Sendable {
     private static let limits = ConnectionLimits(
         most: 64, mostPerAddress: 48, idleTimeout: .seconds(30), bodiesEndPatience: .seconds(1))
     private static let longestForm = 4096
+    private static let formPatience = Duration.seconds(5)
     /// How long one who guessed wrong waits for the answer.
     private static let guessing = Duration.seconds(1)
 
@@ -125,14 +126,27 @@ struct DashboardServer: Sendable {
 
     private func logIn(_ request: Request) async -> Response {
         guard hosts.allows(request.head.authority) else { return misdirected }
-        guard let body = try? await request.body.collect(upTo: Self.longestForm) else {
-            return text(.contentTooLarge, "That is too long for a token.")
+        guard let body = await form(of: request) else {
+            return text(.contentTooLarge, "That is too long for a token, or did not come within some seconds.")
         }
         guard let cookie = access.cookie(for: FormBody(String(buffer: body))["token"] ?? "") else {
             if access.isNeeded { try? await Task.sleep(for: Self.guessing) }
             return loginForm(isRefused: true)
         }
         return seeOther(cookie)
+    }
+
+    /// Reads a form; `nil` where it is too long, or comes so slowly that it keeps others from the page.
+    private func form(of request: Request) async -> ByteBuffer? {
+        await withTaskGroup(of: ByteBuffer?.self) { group in
+            group.addTask { try? await request.body.collect(upTo: Self.longestForm) }
+            group.addTask {
+                try? await Task.sleep(for: Self.formPatience)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
     }
 
     private func logOut(_ request: Request) -> Response {

@@ -35,6 +35,26 @@ struct PageServerTests {
         await server.stop()
     }
 
+    @Test("A form that comes a byte at a time gives its place back, though its connection is never quiet") func drippedForm()
+        async throws
+    {
+        let hub = try HubFixture(folder)
+        try hub.addHealthy("press")
+        let server = try await PageServer(hub: hub.path, token())
+        let client = try RawClient(port: server.port)
+        client.send("POST /login HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nContent-Length: 4000\r\n\r\n")
+        let dripping = Task {
+            while !Task.isCancelled {
+                client.send("x")
+                try await Task.sleep(for: .milliseconds(200))
+            }
+        }
+        let answer = await client.nextAnswer()
+        dripping.cancel()
+        #expect(answer.hasPrefix("HTTP/1.1 413"), "\(answer.prefix(100))")
+        await server.stop()
+    }
+
     @Test("Only who shows the token reads: as a bearer, or by the cookie of the form")
     func access() async throws {
         let hub = try HubFixture(folder)
