@@ -62,9 +62,11 @@ def entry(argument):
 
 def statuses(words):
     """The statuses of "0 it is done, 75 some remain", one an entry."""
-    parts = re.split(r"(?:^|[,;] )(?=\d+ )", words.rstrip("."))
+    parts = re.split(r"(?:^|[,;] (?:and |or )?)(?=\d+ )", words.rstrip("."))
     for part in filter(None, parts):
         number, _, meaning = part.partition(" ")
+        if not (number.isdigit() and meaning):
+            sys.exit(f"an exit status without a meaning: {part!r} in {words!r}")
         yield from [".TP", bold(number), text(meaning[:1].upper() + meaning[1:] + ".")]
 
 

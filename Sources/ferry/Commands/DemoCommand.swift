@@ -7,7 +7,7 @@ struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract: "Show the way of some real events in a few seconds: spool, outage, upload, receiver.",
-        discussion: "Needs no network and no arguments. Example: ferry demo")
+        discussion: "Needs no network and no arguments.\n\nExample: ferry demo")
 
     func run() async throws {
         let parent = getenv("TMPDIR").flatMap { $0.pointee == 0 ? nil : String(cString: $0) } ?? "/tmp"

@@ -15,7 +15,7 @@ struct ReportCommand: AsyncParsableCommand {
 
             Every morning, from cron: ferry report 'hub/*' --text | mail -s hub admin@example.com
 
-            Exit status: 0, or 74 when something cannot be read, or the file not be written.
+            Exit status: 0 it is written, 74 something cannot be read, or the file cannot be written.
             """)
 
     @Argument(help: SpoolOptions.severalHelp)

@@ -18,9 +18,9 @@ struct StatusCommand: AsyncParsableCommand {
 
             A whole fleet, looked at again every 5 s: ferry status 'hub/*' --watch 5s
 
-            Exit status: 0; 1 when something waits for a person: segments that were rejected or are late, a silent spool, a destination that is \
+            Exit status: 0 nothing waits for a person; 1 something does: segments that were rejected or are late, a silent spool, a destination that is \
             misconfigured or down for a day, a bundle that has travelled, or a pause that has lasted, for more than 7 days; \
-            74 when something cannot be read: what can be is shown all the same. After --watch 0.
+            74 something cannot be read: what can be is shown all the same. After --watch 0.
             """)
 
     @Argument(help: SpoolOptions.severalHelp)

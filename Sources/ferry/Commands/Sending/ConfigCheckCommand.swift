@@ -6,12 +6,13 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Find every mistake in the settings, in one pass.",
         discussion: """
-            Also opens the spools, the token and the certificates. A folder that is not there is a mistake here; ferry run waits for it. \
-            Exit status: 0 there is no mistake, 78 there is one, 77 a destination is not as it must be.
+            Also opens the spools, the token and the certificates. A folder that is not there is a mistake here; ferry run waits for it.
 
             With --online each destination is asked one thing that changes nothing there, such as whether the bucket exists.
 
             Example: ferry config check --config /etc/ferry/ferry.yaml --online
+
+            Exit status: 0 there is no mistake, 78 there is one, 77 a destination is not as it must be.
             """)
 
     @OptionGroup var config: ConfigOptions
