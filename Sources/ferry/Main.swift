@@ -8,6 +8,9 @@ import NIOCore
 enum Main {
     static func main() async {
         openStandardFiles()
+        // libdispatch would tell the system's log of each thread whose priority a user may not raise.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
+        requireArguments()
         requireUTF8()
         // A write beyond the file size limit fails then (EFBIG), as on a full disk, and does not end the process.
         signal(SIGXFSZ, SIG_IGN)
@@ -55,6 +58,13 @@ enum Main {
         let text = Array("\(lines[0]): \(form)\n\(lines.dropFirst().first ?? "")\n".utf8)
         _ = write(STDERR_FILENO, text, text.count)
         Glibc.exit(FerryCommand.exitCode(for: error).rawValue)
+    }
+
+    /// Ends with 74 where Swift could not read the arguments: it takes them from /proc, and without them every command would be a call for help.
+    private static func requireArguments() {
+        guard CommandLine.arguments.isEmpty else { return }
+        Log(isQuiet: false).error("cannot read the arguments: is /proc mounted?")
+        exit(ExitStatus.localFailure.rawValue)
     }
 
     /// Ends with 64 where an argument, or the spool's name in the environment, is not UTF-8: Swift would repair it, and another folder be meant.

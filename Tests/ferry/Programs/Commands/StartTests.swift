@@ -74,6 +74,31 @@ struct StartTests {
         }
     }
 
+    @Test("Without /proc, from which Swift reads the arguments, no command is taken for a call for help")
+    func noProcessFileSystem() async throws {
+        // Where mounts are not allowed, the shell ends before.
+        let result = try await Program("/usr/bin/unshare").run(
+            "--mount", "sh", "-c", "mount -t tmpfs none /proc || { echo SKIP; exit; }; exec \"$0\" status", Program.ferry)
+        guard result.status != 1, result.output != "SKIP\n" else { return }
+        #expect(result.status == 74)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.contains("is /proc mounted?"), "\(result.errors)")
+    }
+
+    @Test("The system's log hears nothing of threads whose priority a user may not raise", .needs("strace"))
+    func systemLog() async throws {
+        let strace = try #require(Program.find("strace"))
+        try folder.spool("s").put(Segments.gzip("1\n"))
+        let user = getuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
+        let result = try await shell(
+            """
+            chmod -R a+rwX "$DIR"
+            \(user) \(strace) -f -e trace=connect,setpriority "$FERRY" upload --spool "$DIR/s" --to http://127.0.0.1:9/
+            """)
+        #expect(result.errors.contains("setpriority"), "\(result.errors)")
+        #expect(!result.errors.contains("/dev/log"), "\(result.errors)")
+    }
+
     @Test("A file size limit stops a writer as a full disk does, and it says where")
     func fileSize() async throws {
         // Blocks of 512 bytes, in a POSIX shell.
