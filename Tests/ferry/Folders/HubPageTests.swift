@@ -69,6 +69,15 @@ struct HubPageTests {
         return own.matches(of: /<[^>]*>/).map { String($0.output) }
     }
 
+    @Test("Totals are of what a search finds")
+    func searchedTotals() {
+        let report = report("press")
+        #expect(report.matching(.init("nowhere")).rejectedCount == 0)
+        #expect(report.matching(.init("press2")).rejectedCount == 1)
+        let empty = HubPage(report.matching(.init("nowhere")), search: .init("nowhere")).html.markup
+        #expect(empty.contains("There is no machine to tell of."))
+    }
+
     @Test("A hostile text is a text, wherever it stands")
     func escapes() {
         for page in pages(report(Self.hostile), search: Self.hostile) {

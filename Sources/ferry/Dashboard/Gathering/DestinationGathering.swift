@@ -13,11 +13,13 @@ struct DestinationGathering {
         }
     }
 
-    /// Adds what a spool, or a lane, says of the destination that it is sent to, or was last.
+    /// Adds what a spool, or a lane, says of the destination that it is sent to, or was last, or was to be.
     mutating func add(_ spool: Spool, _ locks: HeldLocks, at now: Timestamp) {
         let mark = ((try? spool.uploaderMark.read(locks)) ?? nil)?.mark
         let sent = ((try? spool.ledger.latest(Self.linesRead)) ?? []).first { $0.outcome == .sent && $0.destination != nil }
-        guard let url = mark?.destination ?? sent?.destination else { return }
+        // Where nothing was ever delivered, a failure alone tells of the destination.
+        let failed = Standstill.failure(of: spool.failingDestinations { _ in }, for: mark)
+        guard let url = mark?.destination ?? failed?.destination ?? sent?.destination else { return }
         let state = spool.destinations.states { _ in }.first { $0.id == DestinationID.id(of: url) }?.state
         var destination = byURL[url] ?? HubReport.Destination(url: url, spools: 0, breaker: .closed)
         destination.spools += 1

@@ -1,11 +1,17 @@
 import FerrySpool
 
 extension HubPage {
+    private var noPlots: String {
+        report.machines.isEmpty
+            ? "There is no machine to tell of."
+            : "Nothing is known of the last 24 hours yet: a running ferry with --dashboard notes it every minute."
+    }
+
     /// The hub's plots, with a table that says the same.
     var plots: HTML {
         let body: HTML =
             report.day.isUnknown
-            ? #"<p data-k="none">Nothing is known of the last 24 hours yet: a running ferry with --dashboard notes it every minute.</p>"#
+            ? #"<p data-k="none">\#(noPlots)</p>"#
             : #"<div data-k="plots" class="plots">\#(agePlot)\#(bytesPlot)</div>\#(hours)"#
         return #"""
             <section data-k="day" id="day" aria-labelledby="day-title"><h2 data-k="title" id="day-title">Last 24 hours</h2>

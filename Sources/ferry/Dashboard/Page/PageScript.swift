@@ -11,7 +11,8 @@ enum PageScript {
         const kids=[...b.children];
         if(a.nodeName===b.nodeName&&kids.length&&kids.every(k=>k.dataset.k)){
         for(const n of b.getAttributeNames())if(a.getAttribute(n)!==b.getAttribute(n))a.setAttribute(n,b.getAttribute(n));
-        const known=new Map([...a.children].map(k=>[k.dataset.k,k]));
+        const known=new Map();
+        for(const k of [...a.children]){if(known.has(k.dataset.k))k.remove();else known.set(k.dataset.k,k)}
         let at=a.firstElementChild;
         for(const kid of kids){
         const same=known.get(kid.dataset.k);

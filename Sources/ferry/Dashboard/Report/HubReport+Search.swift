@@ -33,6 +33,7 @@ extension HubReport {
             search.finds([machine.name, machine.path] + machine.conditions.flatMap { [$0.title, $0.why] })
         }
         found.rejected = rejected.filter { search.finds([$0.machine, $0.segment, $0.reason?.message, $0.firstLine]) }
+        found.rejectedCount = Int64(found.rejected.count)
         found.destinations = destinations.filter { search.finds([$0.url, $0.lastAnswer]) }
         found.endings = endings.filter {
             search.finds([$0.machine, $0.entry.segment, $0.entry.outcome.rawValue, $0.entry.destination, $0.entry.detail])

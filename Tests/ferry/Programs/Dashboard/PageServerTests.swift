@@ -83,6 +83,18 @@ struct PageServerTests {
         await server.stop()
     }
 
+    @Test("A monitor may ask for the head alone")
+    func headAlone() async throws {
+        let hub = try HubFixture(folder)
+        try hub.addHealthy("press")
+        let server = try await PageServer(hub: hub.path, token())
+        let head = try await server.answer("HEAD /", ["Authorization: Bearer page-secret"])
+        #expect(head.hasPrefix("HTTP/1.1 200"), "\(head)")
+        #expect(!head.contains("<html"))
+        #expect(try await server.answer("HEAD /", ["Authorization: Bearer guess"]).hasPrefix("HTTP/1.1 401"))
+        await server.stop()
+    }
+
     @Test("A request that was meant for another name is refused, with or without a token")
     func rebinding() async throws {
         let hub = try HubFixture(folder)
@@ -193,6 +205,14 @@ struct PageServerTests {
             #expect(await process.end().status == 0)
         }
         await hub.stop()
+    }
+
+    @Test("A destination that has never taken anything is told as one that fails")
+    func neverTaken() async throws {
+        try folder.spool("hub/press").put(Segments.gzip("{}\n"))
+        _ = try await Program().run("upload", "--quiet", "--spool", folder("hub/press"), "--to", "http://127.0.0.1:9/never")
+        let result = try await Program().run("report", folder("hub") + "/*", "--text")
+        #expect(result.output.contains("http://127.0.0.1:9/never"), "\(result.output)")
     }
 
     @Test("A report is written from the folders: a page to carry away, and text for a mail")
