@@ -12,6 +12,7 @@ class Block:
     text: str
     line: int  # of its first line of text, from 1
     hidden: bool = False  # in an HTML comment
+    needs: tuple = ()  # the programs, and modules of Python, without which it is not run
 
     @property
     def kind(self):
@@ -62,11 +63,13 @@ class Page:
                 number = self._end(begin, re.compile(r" *```$"))
                 indent = len(fence[1])
                 text = "\n".join(each[indent:] for each in self.lines[begin:number])
-                self.blocks.append(Block(fence[2].split(), text, begin + 1))
-            elif line == "<!-- run":
+                info, _, needs = fence[2].partition(" needs ")
+                self.blocks.append(Block(info.split(), text, begin + 1, needs=tuple(needs.split())))
+            elif match := re.fullmatch(r"<!-- run(?: needs (.+))?", line):
                 begin = number + 1
                 number = self._end(begin, re.compile(r"-->$"))
-                self.blocks.append(Block(["sh"], "\n".join(self.lines[begin:number]), begin + 1, hidden=True))
+                text = "\n".join(self.lines[begin:number])
+                self.blocks.append(Block(["sh"], text, begin + 1, hidden=True, needs=tuple((match[1] or "").split())))
             elif match := re.fullmatch(r"<!-- map (\S+) (\S+) -->", line):
                 self.maps.append((match[1], match[2]))
             elif match := re.fullmatch(r"<!-- needs (.+) -->", line):

@@ -11,13 +11,14 @@ A page's blocks are run one after the other by one bash, in a folder of the page
     ```yaml NAME      becomes the file NAME; so do ini and json.
     <!-- run          a block that readers do not see, up to a line with -->; `ready PORT [CA]` in it waits for a receiver; $ADDRESS is the page's address, $DOCS this folder.
     <!-- map A B -->  A is B in what is run, and B is A in what is printed; @ in B is the page's folder.
-    <!-- needs jq --> the page is left out on a machine without jq.
+    <!-- needs jq --> the page is left out on a machine without jq; behind "run", as in ```console run needs haproxy moto, the block is. Modules of Python count as well.
 
 Commands that end with & go on; where output is shown below them, it is waited for. 127.0.0.1 is an address of the page's own, so that pages run side by side.
 In all blocks, also those that are not run (```console, ```crontab), and in `code`, ferry's commands and options must exist; so must the files that links name.
 
 --look runs nothing. --write puts the output into a page where some of it differs: all of it, so that what a page shows is of one run.
 """
+import importlib.util
 import os
 import pathlib
 import random
@@ -82,6 +83,11 @@ def comparable(lines):
     return sorted(line.strip() for line in text.split("\n"))
 
 
+def missing(needs):
+    """Those of some programs and modules of Python that are not here."""
+    return [each for each in needs if shutil.which(each, path=f"{os.environ['PATH']}:/usr/sbin") is None and importlib.util.find_spec(each) is None]
+
+
 class Run:
     """A page's run, in a folder that goes with it."""
 
@@ -108,6 +114,8 @@ class Run:
         """The page as one script of bash; each step has files for its output and for its status."""
         parts = [PRELUDE]
         for block in self.page.blocks:
+            if missing(block.needs):
+                continue
             if block.file:
                 self._write(parts, block)
             elif block.runs and block.kind == "sh":
@@ -147,7 +155,7 @@ class Run:
             return [], {}
         # No variables of the caller: what FERRY_… says there is no part of the page.
         environment = {
-            "PATH": f"{self.root}/bin:{os.environ['PATH']}", "HOME": self.folder, "LANG": "C.UTF-8", "TZ": "UTC", "ADDRESS": self.address,
+            "PATH": f"{self.root}/bin:{os.environ['PATH']}:/usr/sbin", "HOME": self.folder, "LANG": "C.UTF-8", "TZ": "UTC", "ADDRESS": self.address,
             "DOCS": os.path.dirname(os.path.abspath(__file__)),
         }
         bash = subprocess.Popen(
@@ -211,10 +219,12 @@ def main(arguments):
     for path in paths:
         page = pages.Page(path)
         faults = list(words.faults(page, program))
-        missing = [each for each in page.needs if shutil.which(each) is None]
-        if missing:
-            print(f"NOT TESTED {path}: missing here: {', '.join(missing)}")
+        if absent := missing(page.needs):
+            print(f"NOT TESTED {path}: missing here: {', '.join(absent)}")
         elif not look:
+            for block in page.blocks:
+                if absent := missing(block.needs):
+                    print(f"NOT TESTED {path}:{block.line}: missing here: {', '.join(absent)}")
             run = Run(page, ferry)
             try:
                 found, outputs = run.run()
