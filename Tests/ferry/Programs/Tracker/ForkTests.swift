@@ -10,13 +10,15 @@ struct ForkTests {
     private static let library = Program.built("libferrytracker.so")
 
     /// Runs a mode of Examples/C/forks.c.
-    private func run(_ mode: String) async throws -> Program.Result {
+    private func run(_ mode: String, preload: String? = nil) async throws -> Program.Result {
         let compiled = try await Program(try #require(Program.find("cc"))).run(
             "-Wall", "-Wextra", "-Werror", "-pthread", "-I", "\(Program.checkout)/Sources/CFerry/include",
             "\(Program.checkout)/Examples/C/forks.c", Self.library,
             "-Wl,-rpath,\((Self.library as NSString).deletingLastPathComponent)", "-o", folder("forks"))
         #expect(compiled.status == 0, "\(compiled.errors)")
-        return try await Program(folder("forks"), environment: ["SWIFT_BACKTRACE": "enable=no"]).run(mode, folder("spool"))
+        var environment = ["SWIFT_BACKTRACE": "enable=no"]
+        environment["LD_PRELOAD"] = preload
+        return try await Program(folder("forks"), environment: environment).run(mode, folder("spool"))
     }
 
     /// How many events of each name are published, what the dead left included.
@@ -120,6 +122,31 @@ struct ForkTests {
     @Test("A daemon without standard streams goes on printing, and nothing of that goes into a segment", .needs("cc"))
     func printing() async throws {
         let result = try await run("print_on")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try counts() == ["daemon": 200])
+    }
+
+    @Test("No file of Ferry's has the number of a standard stream, not even for a moment", .needs("cc"))
+    func printingAtAnyMoment() async throws {
+        // What moves a file to another number takes long enough for a print.
+        let slow = try await Preload.build(
+            """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <fcntl.h>
+            #include <stdarg.h>
+            #include <unistd.h>
+            static int moved(const char *name, int fd, int command, long argument) {
+                int (*next)(int, int, long) = (int (*)(int, int, long))dlsym(RTLD_NEXT, name);
+                if (command == F_DUPFD_CLOEXEC) usleep(20000);
+                return next(fd, command, argument);
+            }
+            #define WRAP(name) int name(int fd, int command, ...) { va_list list; va_start(list, command); \\
+                long argument = va_arg(list, long); va_end(list); return moved(#name, fd, command, argument); }
+            WRAP(fcntl)
+            WRAP(fcntl64)
+            """, in: folder)
+        let result = try await run("print_on", preload: slow)
         #expect(result.status == 0, "\(result.errors)")
         #expect(try counts() == ["daemon": 200])
     }
