@@ -1,3 +1,5 @@
+import FerrySpool
+
 /// What Prometheus reads.
 struct MetricsText {
     enum Format {
@@ -33,8 +35,9 @@ struct MetricsText {
         return format == .openMetrics ? text + "# EOF\n" : text
     }
 
+    /// Two names that differ in control characters alone stay two; a person who reads the text on a terminal is commanded by none.
     private static func escaped(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { escaped, scalar in
+        text.printable().unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
             case "\\": escaped += "\\\\"
             case "\"": escaped += "\\\""
