@@ -68,7 +68,7 @@ struct Connector: Sendable {
                 attempt.enter("no answer from the proxy")
                 return openTunnel(on: channel, to: host, port, proxy: proxy)
             }.flatMapThrowing { channel in
-                try addHandlers(to: channel, exchanges, origin: origin, behindTunnelTo: host)
+                try addHandlers(to: channel, exchanges, origin: origin)
                 return channel
             }.flatMap { handshake(on: $0, attempt) }
         case (let proxy?, _):
@@ -85,12 +85,11 @@ struct Connector: Sendable {
     func closeAll() { open.closeAll("the network changed") }
 
     private func addHandlers(
-        to channel: any Channel, _ exchanges: NIOLoopBoundBox<ExchangeHandler?>, origin: Origin,
-        behindTunnelTo host: String? = nil
+        to channel: any Channel, _ exchanges: NIOLoopBoundBox<ExchangeHandler?>, origin: Origin
     ) throws {
         let pipeline = channel.pipeline.syncOperations
-        if origin.isSecure {
-            try pipeline.addHandler(security.makeHandler(origin, isBehindTunnel: host != nil))
+        if origin.isSecure, case .host(let host, _) = origin.address {
+            try pipeline.addHandler(security.makeHandler(origin))
             try pipeline.addHandler(HandshakeWaiter(channel.eventLoop.makePromise(), expecting: host))
         }
         let strays = StrayGuard()

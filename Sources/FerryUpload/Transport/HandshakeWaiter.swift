@@ -8,10 +8,10 @@ final class HandshakeWaiter: ChannelInboundHandler {
     typealias InboundOut = NIOAny
 
     private let promise: EventLoopPromise<Void>
-    /// The host that the certificate must name, where NIOSSL cannot compare it.
-    private let host: String?
+    /// The host that the certificate must name.
+    private let host: String
 
-    init(_ promise: EventLoopPromise<Void>, expecting host: String?) {
+    init(_ promise: EventLoopPromise<Void>, expecting host: String) {
         self.promise = promise
         self.host = host
     }
@@ -20,8 +20,8 @@ final class HandshakeWaiter: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case .handshakeCompleted = event as? TLSUserEvent {
-            if let host, !covers(host, context) {
-                promise.fail(TransportError.tls("\(host): the certificate is for another host; check the URL"))
+            if let problem = identity(context).problem(for: host) {
+                promise.fail(TransportError.tls("\(host): \(problem)"))
             } else {
                 promise.succeed()
             }
@@ -29,9 +29,11 @@ final class HandshakeWaiter: ChannelInboundHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    private func covers(_ host: String, _ context: ChannelHandlerContext) -> Bool {
-        guard let certificate = (try? context.pipeline.syncOperations.nioSSL_peerCertificate()) ?? nil else { return false }
-        return ServerIdentity(certificate).covers(host)
+    private func identity(_ context: ChannelHandlerContext) -> ServerIdentity {
+        guard let certificate = (try? context.pipeline.syncOperations.nioSSL_peerCertificate()) ?? nil else {
+            return ServerIdentity(names: [], addresses: [])
+        }
+        return ServerIdentity(certificate)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -3,7 +3,8 @@ import NIOSSL
 
 /// The names that a certificate vouches for, compared with a destination's (RFC 9525).
 ///
-/// NIOSSL compares addresses with the socket's other end, which behind a tunnel is the proxy.
+/// NIOSSL takes a certificate for the address of the socket's other end, too: that of a proxy, or of where a forged answer of DNS leads to. And it takes
+/// a common name for a host's, as that RFC does not.
 struct ServerIdentity: Equatable, Sendable {
     private(set) var names: [String] = []
     private(set) var addresses: [[UInt8]] = []
@@ -33,6 +34,14 @@ struct ServerIdentity: Equatable, Sendable {
             if first == "*" { return labels.count > 2 && labels.dropFirst().elementsEqual(wanted.dropFirst()) }
             return labels == wanted
         }
+    }
+
+    /// Returns why it is not this host's, in words; `nil` where it is.
+    func problem(for host: String) -> String? {
+        if covers(host) { return nil }
+        return names.isEmpty && addresses.isEmpty
+            ? "the certificate names no host (subjectAltName), and is nowhere good"
+            : "the certificate is for another host; check the URL"
     }
 
     private static func labels(_ name: String) -> [Substring] {

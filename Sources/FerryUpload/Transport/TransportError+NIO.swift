@@ -75,7 +75,6 @@ extension TransportError {
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
             return "the certificate cannot be verified; name its authority with --ca"
         }
-        if text.contains("failedToValidateHostname") { return "the certificate is for another host; check the URL" }
         if text.contains("WRONG_VERSION_NUMBER") { return "it does not speak TLS; should the URL begin with http:// ?" }
         if text.contains("CERTIFICATE_REQUIRED") || text.contains("ALERT_BAD_CERTIFICATE")
             || text.contains("ALERT_HANDSHAKE_FAILURE")

@@ -11,17 +11,10 @@ public struct TransportSetupError: Error, Equatable, CustomStringConvertible {
 
 /// Makes TLS for connections. Reading the system's certificates takes some milliseconds, which plain HTTP need not wait for.
 final class TransportSecurity: Sendable {
-    /// What connections differ in.
-    private struct Kind: Hashable {
-        /// Whether the client shows its certificate: a credential, which never leaves its origin.
-        var showsCertificate: Bool
-        /// Whether NIOSSL compares the certificate's names. Behind a tunnel it would compare them with the proxy.
-        var comparesNames: Bool
-    }
-
     private let options: TransportOptions
     private let home: Origin
-    private let made = Mutex<[Kind: NIOSSLContext]>([:])
+    /// By whether the client shows its certificate: a credential, which never leaves its origin.
+    private let made = Mutex<[Bool: NIOSSLContext]>([:])
 
     /// - Parameter home: The destination's origin.
     init(_ options: TransportOptions, home: Origin) {
@@ -30,18 +23,22 @@ final class TransportSecurity: Sendable {
     }
 
     /// Reads the certificate files.
-    func check() throws(TransportSetupError) { _ = try context(Kind(showsCertificate: true, comparesNames: true)) }
+    func check() throws(TransportSetupError) { _ = try context(showsCertificate: true) }
 
-    private func context(_ kind: Kind) throws(TransportSetupError) -> NIOSSLContext {
-        if let context = made.withLock({ $0[kind] }) { return context }
-        let context = try Self.makeContext(options, kind)
-        made.withLock { $0[kind] = context }
+    private func context(showsCertificate: Bool) throws(TransportSetupError) -> NIOSSLContext {
+        if let context = made.withLock({ $0[showsCertificate] }) { return context }
+        let context = try Self.makeContext(options, showsCertificate)
+        made.withLock { $0[showsCertificate] = context }
         return context
     }
 
-    private static func makeContext(_ options: TransportOptions, _ kind: Kind) throws(TransportSetupError) -> NIOSSLContext {
+    private static func makeContext(
+        _ options: TransportOptions, _ showsCertificate: Bool
+    ) throws(TransportSetupError) -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
-        if !kind.comparesNames { configuration.certificateVerification = .noHostnameVerification }
+        // HandshakeWaiter compares the names. NIOSSL takes a certificate for the socket's other end as well: a proxy, or the machine that a forged
+        // answer of DNS leads to.
+        configuration.certificateVerification = .noHostnameVerification
         func reading<Value>(_ path: String, _ what: String, _ body: () throws -> Value) throws(TransportSetupError) -> Value {
             do {
                 return try body()
@@ -56,12 +53,12 @@ final class TransportSecurity: Sendable {
         if let path = options.certificateAuthority {
             configuration.trustRoots = .certificates(try reading(path, "certificate") { try NIOSSLCertificate.fromPEMFile(path) })
         }
-        if kind.showsCertificate, let path = options.certificate {
+        if showsCertificate, let path = options.certificate {
             configuration.certificateChain = try reading(path, "certificate") {
                 try NIOSSLCertificate.fromPEMFile(path).map { .certificate($0) }
             }
         }
-        if kind.showsCertificate, let path = options.privateKey {
+        if showsCertificate, let path = options.privateKey {
             configuration.privateKey = .privateKey(
                 try reading(path, "private key") { try NIOSSLPrivateKey(file: path, format: .pem) })
         }
@@ -72,9 +69,9 @@ final class TransportSecurity: Sendable {
         }
     }
 
-    /// - Parameter isBehindTunnel: Whether the socket's other end is a proxy: then ``HandshakeWaiter`` compares the names.
-    func makeHandler(_ origin: Origin, isBehindTunnel: Bool) throws -> NIOSSLClientHandler {
-        let context = try context(Kind(showsCertificate: origin == home, comparesNames: !isBehindTunnel))
+    /// Returns what encrypts a connection. Whether the certificate is the host's, ``HandshakeWaiter`` tells.
+    func makeHandler(_ origin: Origin) throws -> NIOSSLClientHandler {
+        let context = try context(showsCertificate: origin == home)
         guard case .host(let host, _) = origin.address else {
             return try NIOSSLClientHandler(context: context, serverHostname: nil)
         }

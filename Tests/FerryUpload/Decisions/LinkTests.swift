@@ -190,6 +190,14 @@ struct LinkTests {
         #expect(identity.covers(host) == isCovered)
     }
 
+    @Test("A certificate without names for hosts says so, and is for none")
+    func namelessIdentity() {
+        let identity = ServerIdentity(names: [], addresses: [])
+        #expect(identity.problem(for: "hub.example")?.contains("names no host (subjectAltName)") == true)
+        #expect(ServerIdentity(names: ["a.example"], addresses: []).problem(for: "b.example")?.contains("another host") == true)
+        #expect(ServerIdentity(names: ["a.example"], addresses: []).problem(for: "a.example") == nil)
+    }
+
     @Test("Forms of bodies are made where waiting is allowed, and so is what inflates files")
     func quickLooks() throws {
         var options = UploadOptions(destination: try DestinationURL("http://h/"))

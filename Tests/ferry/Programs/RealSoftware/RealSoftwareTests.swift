@@ -153,6 +153,42 @@ struct RealSoftwareTests {
         _ = await receiver.end()
     }
 
+    @Test(
+        "A certificate is for the host of the URL: not for its address, where it is a name, and not by its common name",
+        .needs("openssl"),
+        arguments: [
+            ("IP:127.0.0.1", "localhost", 77), ("DNS:localhost", "localhost", 0), ("DNS:localhost", "127.0.0.1", 77),
+            ("IP:127.0.0.1", "127.0.0.1", 0), (nil, "localhost", 77),
+        ] as [(String?, String, Int32)])
+    func names(certified: String?, host: String, status: Int32) async throws {
+        let openssl = try #require(Program.find("openssl"))
+        let extensions = certified.map { ["-addext", "subjectAltName=\($0)"] } ?? []
+        let made = try await Program(openssl).start(
+            [
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder("key.pem"), "-out", folder("cert.pem"),
+                "-days",
+                "2", "-subj", "/CN=localhost",
+            ] + extensions
+        ).end()
+        #expect(made.status == 0, "\(made.errors)")
+        let receiver = try Program().start([
+            "receive", "--listen", "127.0.0.1:0", "--spool", folder("hub"), "--tls-cert", folder("cert.pem"), "--tls-key",
+            folder("key.pem"),
+        ])
+        let port = try await receiver.waitFor("listening on https://127.0.0.1:").prefix { $0.isNumber }
+        let spool = try folder.spool()
+        try spool.put(Segments.gzip("{}\n"))
+        let upload = try await Program().run(
+            "upload", "--spool", spool.path, "--to", "https://\(host):\(port)/v1/segments", "--ca", folder("cert.pem"))
+        #expect(upload.status == status, "\(upload.errors)")
+        if status != 0 {
+            let why = certified == nil ? "names no host (subjectAltName)" : "the certificate is for another host"
+            #expect(upload.errors.contains(why), "\(upload.errors)")
+        }
+        receiver.send(SIGTERM)
+        _ = await receiver.end()
+    }
+
     @Test("A proxy that wants a password for a tunnel: 77, and what to do")
     func tunnelWithoutPassword() async throws {
         let spool = try folder.spool()
