@@ -345,6 +345,9 @@ final class Workers: Sendable {
         if outcome.trace.latency == nil, generation != network.current, let reason = outcome.verdict.reason {
             outcome.verdict = .withdrawn(reason)
         }
+        if outcome.trace.isWithinSpool, dispatcher.read({ $0.queues.count > 1 }) {
+            outcome.verdict = services.laneTrouble.ownVerdict(outcome.verdict) { services.onEvent(.warning($0)) }
+        }
         return outcome
     }
 

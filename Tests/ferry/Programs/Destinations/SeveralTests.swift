@@ -128,6 +128,35 @@ import Testing
         _ = await hub.end()
     }
 
+    @Test("Of several spools one whose lane cannot be used keeps its own segments, and no other's", arguments: ["run", "upload"])
+    func oneSpoolIsBroken(command: String) async throws {
+        let port = LoopbackPort.own()
+        let hub = try receive("hub", port)
+        let destinations = ["--to", "hub=http://127.0.0.1:\(port)/v1/segments", "--to", "archive=http://127.0.0.1:1/v1"]
+        for name in ["a-broken", "b", "c"] {
+            let spool = try folder.spool("spools/\(name)")
+            for lane in ["hub", "archive"] { try spool.lanes.make(#require(LaneName(lane))) }
+            for second in 0..<5 {
+                try spool.put(Segments.gzip(Segments.lines(second..<second + 1)), as: Segments.name(second: second))
+            }
+        }
+        try FileManager.default.removeItem(atPath: folder("spools/a-broken/to/archive"))
+        FileManager.default.createFile(atPath: folder("spools/a-broken/to/archive"), contents: nil)
+        let running = try ferry.start([command, "--spool", folder("spools/*")] + destinations)
+        if command == "upload" { _ = await running.end() }
+        try await eventually("the hub has those of the others") {
+            (try? Spool.open(folder("hub"), access: .read).events(in: [.pending]).count) == 10
+        }
+        if command == "run" {
+            try await eventually("it is told") { running.errors.contains("its segments wait, those of other spools do not") }
+            running.send(SIGTERM)
+            _ = await running.end()
+        }
+        #expect(try Spool.open(folder("spools/a-broken"), access: .read).pending().count == 5)
+        hub.send(SIGTERM)
+        _ = await hub.end()
+    }
+
     @Test("On a full disk, what lanes have delivered gives way to what is written") func fullDisk() async throws {
         guard folder.mount("size=1m") else { return }
         let port = LoopbackPort.own()
