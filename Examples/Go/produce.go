@@ -32,7 +32,7 @@ func publish(lines io.Reader, spool string) error {
 	}
 	// The point before the milliseconds is part of the format; Go rounds down.
 	name := fmt.Sprintf("5-%s-%s.jsonl.gz", time.Now().UTC().Format("20060102T150405.000Z"), id)
-	hidden := filepath.Join(spool, "."+name+".tmp")
+	hidden := filepath.Join(spool, "."+name+".ferry-tmp")
 	file, err := os.OpenFile(hidden, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0600)
 	if err != nil {
 		return err

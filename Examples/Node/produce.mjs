@@ -22,7 +22,7 @@ const spool = process.env.SPOOL;
 const stamp = new Date().toISOString().replaceAll(/[-:]/g, "");
 const id = Array.from({ length: 16 }, () => randomInt(36).toString(36)).join("");
 const name = `5-${stamp}-${id}.jsonl.gz`;
-const hidden = `${spool}/.${name}.tmp`;
+const hidden = `${spool}/.${name}.ferry-tmp`;
 await pipeline(process.stdin, createGzip(), createWriteStream(hidden, { flags: "wx", mode: 0o600 }));
 await sync(hidden);
 await rename(hidden, `${spool}/${name}`);

@@ -58,7 +58,7 @@ class Spool:
         """Publishes what is there."""
         if self.journal is None:
             return
-        path, hidden, segment = (f"{self.path}/{name}" for name in (f".{self.name}.open", f".{self.name}.tmp", f"{self.name}.jsonl.gz"))
+        path, hidden, segment = (f"{self.path}/{name}" for name in (f".{self.name}.open", f".{self.name}.ferry-tmp", f"{self.name}.jsonl.gz"))
         try:
             with open(path, "rb") as lines, open(hidden, "xb", opener=private) as file:
                 file.write(gzip.compress(lines.read()))

@@ -38,7 +38,7 @@ fn main() -> Result<()> {
     let spool = std::env::var("SPOOL").map_err(Error::other)?;
     let spool = Path::new(&spool);
     let name = format!("5-{}-{}.jsonl.gz", stamp(SystemTime::now()), id()?);
-    let hidden = spool.join(format!(".{name}.tmp"));
+    let hidden = spool.join(format!(".{name}.ferry-tmp"));
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&hidden)?;
     let status = Command::new("gzip").arg("-c").stdin(Stdio::inherit()).stdout(file.try_clone()?).status()?;
     if !status.success() {

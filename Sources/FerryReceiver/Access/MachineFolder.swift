@@ -16,19 +16,37 @@ public struct MachineFolder: Sendable {
     package func spoolPath(of name: MachineName) -> String { "\(path)/\(name.text)" }
 
     /// Makes the folder, for its owner alone, unless it is there.
-    package func make() throws(FileError) {
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileError("make", path) }
+    package func make() throws(FileError) { try Self.make(path, in: "\(path)/..") }
+
+    /// Makes a machine's spool, unless it is there.
+    package func makeSpool(of name: MachineName) throws(FileError) {
+        try Self.make(spoolPath(of: name), in: path)
+        _ = try Spool.open(spoolPath(of: name), access: .create)
     }
+
+    /// Makes a folder. What root makes in another user's folder is that user's: the receiver, which runs as that one, must be able to read and write it.
+    private static func make(_ path: String, in parent: String) throws(FileError) {
+        guard mkdir(path, 0o700) == 0 else {
+            if errno == EEXIST { return }
+            throw FileError("make", path)
+        }
+        var status = stat()
+        guard geteuid() == 0, stat(parent, &status) == 0, status.st_uid != 0, status.st_mode & S_IWOTH == 0 else { return }
+        guard lchown(path, status.st_uid, status.st_gid) == 0 else { throw FileError("give the owner", path) }
+    }
+
+    /// The folder, in which the same holds for files.
+    private func opened() throws(FileError) -> Directory { try Directory.open(path, isSpool: true) }
 
     /// Reads the list; empty where there is no file yet.
     package func list() throws(FileError) -> MachineList {
-        guard let file = try Directory.open(path).open(MachineList.fileName) else { return MachineList() }
+        guard let file = try opened().open(MachineList.fileName) else { return MachineList() }
         return MachineList(try Self.read(file, listPath), path: listPath)
     }
 
     /// Returns whether there is no list, although machines have spools here: what they were known by is lost.
     package func hasLostList() throws(FileError) -> Bool {
-        let directory = try Directory.open(path)
+        let directory = try opened()
         guard try !directory.contains(MachineList.fileName) else { return false }
         for name in try directory.names() where MachineName(name) != nil {
             if try directory.contains("\(name)/.ferry") { return true }
@@ -52,7 +70,7 @@ public struct MachineFolder: Sendable {
         let lock: OpenFile
         var list: MachineList
         do throws(FileError) {
-            directory = try Directory.open(path)
+            directory = try opened()
             lock = try directory.lock(".machines.lock")
             list = try self.list()
         } catch {

@@ -73,7 +73,8 @@ extension TransportError {
     private static func describeTLS(_ error: any Error) -> String {
         let text = "\(error)"
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
-            return "the certificate cannot be verified; name its authority with --ca"
+            return
+                "the certificate cannot be verified: name its authority with --ca; where that is named, has it expired, or is this machine's clock wrong?"
         }
         if text.contains("WRONG_VERSION_NUMBER") { return "it does not speak TLS; should the URL begin with http:// ?" }
         if text.contains("CERTIFICATE_REQUIRED") || text.contains("ALERT_BAD_CERTIFICATE")

@@ -9,10 +9,11 @@ struct AddMachine: ParsableCommand {
         discussion: """
             With --certificate it is known by that client certificate, and gets no token.
 
-            Example: ferry machine add press-7 --machines hub >press-7.token
+            Example: ferry machine add press-7 --machines hub --save press-7.token
             """)
 
     @OptionGroup var machine: MachineOptions
+    @OptionGroup var output: TokenOutput
     @OptionGroup var limits: LimitOptions
 
     @Option(help: ArgumentHelp("Know the machine by this client certificate (PEM), of any issuer.", valueName: "file"))
@@ -22,6 +23,8 @@ struct AddMachine: ParsableCommand {
         let name = try machine.machineName()
         let digest = try knownCertificate()
         let token = digest == nil ? newToken() : nil
+        // Before anything is made.
+        if token != nil { try output.check() }
         let isListLost: Bool
         do throws(FileError) {
             try machine.hub.folder.make()
@@ -40,18 +43,18 @@ struct AddMachine: ParsableCommand {
         if let refusal = try refusal(of: name, digest, machine.hub.list()) { throw CommandError(refusal) }
         do throws(FileError) {
             // Before the name: what sends must find it.
-            _ = try Spool.open(machine.hub.folder.spoolPath(of: name), access: .create)
+            try machine.hub.folder.makeSpool(of: name)
         } catch {
             throw CommandError(error)
         }
         // Of a machine that there is already no token is printed: the change refuses it.
         var shown: MachineToken?
         if let token, try machine.hub.list()[name].map(\.isRevoked) ?? true {
-            try show(token)
+            try output.show(token)
             shown = token
         }
-        try admit(shown) { try self.add(name, token, digest) }
-        let means = token == nil ? "its certificate (--cert, --key)" : "this token (--token-file), which is shown only now"
+        try output.admit(shown) { try self.add(name, token, digest) }
+        let means = token == nil ? "its certificate (--cert, --key)" : output.means
         Log(isQuiet: false).note("\(name) may send to \(machine.hub.folder.spoolPath(of: name)) by \(means)")
     }
 

@@ -8,7 +8,7 @@ struct MachineCommand: ParsableCommand {
             A hub's folder has a spool for each machine, and the list of machines in .machines.jsonl, which holds no token, only what \
             it can be known by. A running ferry receive --machines obeys each change at once.
 
-            Example: ferry machine add press-7 --machines hub >press-7.token
+            Example: ferry machine add press-7 --machines hub --save press-7.token
             """,
         subcommands: [AddMachine.self, ListMachines.self, RotateMachine.self, RevokeMachine.self, LimitMachine.self])
 }

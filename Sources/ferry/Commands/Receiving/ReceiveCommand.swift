@@ -16,7 +16,7 @@ struct ReceiveCommand: AsyncParsableCommand {
             one and opens it.
 
             A key that came is known for ever, unless --remember ends that: a segment that comes again after it is forgotten is taken \
-            again. A sender repeats a segment for as long as it keeps it, so remember keys for longer than the longest --max-age of \
+            again. A sender repeats a segment for as long as it keeps it, so remember keys for longer than the longest --max-spool-age of \
             your senders, and longer than a bundle may lie about. By default a sender keeps its segments without end. The keys of a day \
             are kept all the same for as long as one of its segments lies in the spool's folder.
 

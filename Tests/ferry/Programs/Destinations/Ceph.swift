@@ -58,9 +58,11 @@ final class Ceph {
             "[v1:127.0.0.1:\(monitor)]", folder("monmap"))
         try await run("ceph-mon", "-c", configuration, "--mkfs", "-i", "a", "--monmap", folder("monmap"))
         try await run("ceph-mon", "-c", configuration, "-i", "a")
-        try await run("ceph", "-c", configuration, "--connect-timeout", "60", "osd", "create", Self.daemon)
+        // A monitor that has just begun refuses commands (EPERM).
+        try await repeatedly("ceph", "-c", configuration, "--connect-timeout", "60", "osd", "create", Self.daemon)
         try await run("ceph-osd", "-c", configuration, "-i", "0", "--mkfs", "--osd-uuid", Self.daemon)
-        try await startStorage()
+        // A storage daemon gives up with "wrong fsid" when it speaks to the monitor before that has told it of the cluster.
+        try await repeatedly("ceph-osd", "-c", configuration, "-i", "0")
         try await startGateway()
         try await run(
             "radosgw-admin", "-c", configuration, "user", "create", "--uid", "ferry", "--display-name", "Ferry",
@@ -69,17 +71,21 @@ final class Ceph {
     }
 
     deinit {
-        for name in ["client.rgw", "osd.0", "mon.a"] { kill(processIdentifier(name) ?? 0, SIGKILL) }
+        // 0 would be the tests' own process group.
+        for case let process? in ["client.rgw", "osd.0", "mon.a"].map(processIdentifier) { kill(process, SIGKILL) }
     }
 
-    /// Starts the storage daemon. It gives up with "wrong fsid" when it speaks to the monitor before that has told it of the cluster.
-    private func startStorage() async throws {
-        let daemon = Program(try #require(Program.find("ceph-osd")))
+    /// Runs a program until it succeeds.
+    private func repeatedly(_ program: String, _ arguments: String...) async throws {
+        let program = Program(try #require(Program.find(program)))
+        var said = ""
         for _ in 0..<50 {
-            if try await daemon.run("-c", configuration, "-i", "0").status == 0 { return }
+            let result = try await program.start(arguments).end()
+            if result.status == 0 { return }
+            said = result.errors
             try await Task.sleep(for: .milliseconds(200))
         }
-        try #require(Bool(false), "the storage daemon does not start")
+        try #require(Bool(false), "it fails each time: \(said)")
     }
 
     /// Starts the gateway, and waits until it listens.

@@ -199,6 +199,65 @@ struct MachineProgramTests {
         }
     }
 
+    @Test(
+        "What root makes of a hub is the folder's owner's, whom the receiver runs as", .enabled(if: getuid() == 0, "needs root"))
+    func givenAway() async throws {
+        mkdir(folder("lib"), 0o755)
+        #expect(chown(folder("lib"), 65534, 65534) == 0)
+        let hub = folder("lib/hub")
+        for command in [
+            ["add", "a", "--save", folder("a.token")], ["rotate", "a", "--save", folder("a.new")],
+            ["limit", "a", "--rate", "1MB/s"],
+        ] {
+            let result = try await Program().start(["machine"] + command + ["--machines", hub]).end()
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        for name in ["", "/.machines.jsonl", "/.machines.lock", "/a", "/a/.ferry", "/a/.ferry/spool-id"] {
+            var status = stat()
+            #expect(lstat(hub + name, &status) == 0, "\(name)")
+            #expect(status.st_uid == 65534, "\(name)")
+        }
+    }
+
+    @Test("A token goes into a new file alone, and is never written over another one")
+    func savedToken() async throws {
+        let first = try await machine("add", "press-7", "--save", folder("token"))
+        #expect(first.status == 0, "\(first.errors)")
+        #expect(first.output.isEmpty)
+        let token = try String(contentsOfFile: folder("token"), encoding: .utf8)
+        var status = stat()
+        #expect(stat(folder("token"), &status) == 0 && status.st_mode & 0o777 == 0o600)
+        for command in [["add", "press-8"], ["rotate", "press-7"]] {
+            let again = try await Program().start(
+                ["machine"] + command + ["--machines", folder("hub"), "--save", folder("token")]
+            ).end()
+            #expect(again.status == 64, "\(again.errors)")
+            #expect(again.errors.contains("is there already"), "\(again.errors)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder("hub/press-8")))
+        #expect(try String(contentsOfFile: folder("token"), encoding: .utf8) == token)
+        // A refused change leaves no file whose token does not count.
+        let refused = try await machine("add", "press-7", "--save", folder("other"))
+        #expect(refused.status == 78, "\(refused.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder("other")))
+        let (hub, port) = try await start()
+        let source = try folder.spool("source")
+        try source.put(Segments.gzip("1\n"))
+        let sent = try await Program().run(
+            "upload", "--spool", source.path, "--to", "http://localhost:\(port)/v1/segments", "--token-file", folder("token"))
+        #expect(sent.status == 0, "\(sent.errors)")
+        hub.send(SIGTERM)
+        _ = await hub.end()
+    }
+
+    @Test("Without an output for a token nothing is made")
+    func noOutput() async throws {
+        let result = try await Program("/bin/sh", environment: ["FERRY": Program.ferry, "DIR": folder.path]).run(
+            "-c", "\"$FERRY\" machine add m1 --machines \"$DIR/hub\" >/dev/null")
+        #expect(result.status == 64, "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder("hub/m1")))
+    }
+
     @Test("A machine may be known by its client certificate, but not by another's, nor by none", .needs("openssl"))
     func certificates() async throws {
         let openssl = try #require(Program.find("openssl"))
