@@ -46,6 +46,7 @@ VARYING = [
     (r"\b\d+(\.\d+)? (B|kB|MB|GB)(/s)?(?!\w)", "SIZE"),
     (r"\b[0-9a-z]{32,}\b", "HASH"),
     (r"\brun [0-9a-z]{16}\b", "run ID"),
+    (r"\bspool [0-9a-z]{16}\b", "spool ID"),
     (r"#{2,}", "#"),
     (r"[ \t]+", " "),
 ]

@@ -42,7 +42,7 @@ struct BundleIntake {
         // What it holds is here, but no second time: a receipt would end the only one.
         guard manifest.head.spool != hub.id else { throw .own(source.path) }
         report = ImportReport(
-            path: source.path, bundle: manifest.head.bundle,
+            path: source.path, bundle: manifest.head.bundle, source: manifest.head.spool,
             receipt: Receipt(bundle: manifest.head.bundle, spool: manifest.head.spool, hub: hub.id, at: now, segments: []))
     }
 

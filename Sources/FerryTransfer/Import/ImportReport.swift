@@ -6,6 +6,8 @@ public struct ImportReport: Sendable {
     public var path: String
     /// The bundle's random ID.
     public var bundle: String
+    /// The ID of the spool that the bundle comes from.
+    public var source: String
     /// New in the hub's spool.
     public var stored = 0
     /// The size of the new segments together.

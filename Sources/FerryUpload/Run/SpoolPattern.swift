@@ -11,6 +11,9 @@ public struct SpoolPattern: Hashable, Sendable, CustomStringConvertible {
     /// Whether it stands for all spools of a folder that match.
     package var isCollection: Bool { names != nil }
 
+    /// The folder that the spools are in; `nil`: it is one spool.
+    package var collection: String? { names == nil ? nil : path }
+
     /// The lane that is meant of each spool; `nil`: the spool itself.
     private var lane: LaneName?
 
@@ -40,6 +43,12 @@ public struct SpoolPattern: Hashable, Sendable, CustomStringConvertible {
     /// Returns the folders that are there now.
     package func folders() throws(FileError) -> [String] { try listing().folders }
 
+    /// Returns the path that a spool of this name has, or would have; `nil` when the pattern does not mean it.
+    package func path(of name: String) -> String? {
+        guard let names, !name.hasPrefix("."), NamePattern.matches(name, names) else { return nil }
+        return place((text.hasPrefix("/") && path == "/" ? "/" : text.contains("/") ? path + "/" : "") + name)
+    }
+
     struct Listing: Sendable {
         var folders: [String]
         /// The folder that they are in; `nil` when the place is one spool.
@@ -47,13 +56,12 @@ public struct SpoolPattern: Hashable, Sendable, CustomStringConvertible {
     }
 
     func listing() throws(FileError) -> Listing {
-        guard let names else { return Listing(folders: [place(path)]) }
+        guard names != nil else { return Listing(folders: [place(path)]) }
         let parent = try Directory.open(path)
-        let prefix = text.hasPrefix("/") && path == "/" ? "/" : text.contains("/") ? path + "/" : ""
         // One that cannot be examined now counts as a spool: opening it tells what is wrong with it, and stops no other.
         let folders = try parent.names()
-            .filter { !$0.hasPrefix(".") && NamePattern.matches($0, names) && (try? parent.isDirectory($0)) != false }
-            .map { place(prefix + $0) }.filter { lane == nil || (try? Spool.exists(at: $0)) == true }
+            .compactMap { name in path(of: name).flatMap { (try? parent.isDirectory(name)) != false ? $0 : nil } }
+            .filter { lane == nil || (try? Spool.exists(at: $0)) == true }
         return Listing(folders: folders, collection: try parent.identity())
     }
 }

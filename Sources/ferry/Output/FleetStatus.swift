@@ -10,6 +10,8 @@ struct FleetStatus: Encodable, Sendable {
     let conditions: [SpoolCondition]
     /// Whether one of them waits for a person.
     let needsPerson: Bool
+    /// The machine that it belongs to, where a hub's list says so.
+    let machine: String?
     var pending: Int64 = 0
     var bytes: Int64 = 0
     /// When the last segment was opened that came from there.
@@ -34,6 +36,7 @@ struct FleetStatus: Encodable, Sendable {
         conditions = SpoolCondition.all(of: places, at: now)
         state = conditions.first?.kind ?? .ok
         needsPerson = conditions.contains(where: \.needsPerson)
+        machine = places.first?.registration?.name
         for facts in places {
             pending.add(facts.pending)
             bytes.add(facts.bytes.bytes)
@@ -50,12 +53,15 @@ struct FleetStatus: Encodable, Sendable {
     }
 
     /// Looks at the spool at a path. Nothing in it changes.
-    init(_ path: String, now: Timestamp, deadline: DueTime?, locks: HeldLocks) {
+    ///
+    /// - Parameter registration: What the hub's list says of the machine that it belongs to.
+    init(_ path: String, now: Timestamp, registration: Registration?, deadline: DueTime?, locks: HeldLocks) {
         var places = [SpoolFacts(path)]
         do throws(FileError) {
             try Spool.requireSpool(at: path)
             let spool = try Spool.open(path, access: .read)
-            places[0] = SpoolFacts(spool, named: path, at: now, deadline: deadline, locks: locks)
+            places[0] = SpoolFacts(
+                spool, named: path, at: now, registration: registration, deadline: deadline, locks: locks)
             for name in try spool.lanes.names() {
                 let lane = try Spool.open(spool.lanes.path(of: name), access: .read)
                 places.append(SpoolFacts(lane, named: path, lane: name, at: now, deadline: deadline, locks: locks))
@@ -71,11 +77,13 @@ struct FleetStatus: Encodable, Sendable {
     /// - Returns: The most troubling first, and of equal ones in the order of their names.
     static func all(_ paths: [String], now: Timestamp, deadline: DueTime?, workers: Int) async -> [FleetStatus] {
         let locks = HeldLocks()
+        let registrations = Registrations(of: paths)
         let found = await withTaskGroup(of: [FleetStatus].self) { group in
             for worker in 0..<workers {
                 group.addTask {
                     stride(from: worker, to: paths.count, by: workers).map {
-                        FleetStatus(paths[$0], now: now, deadline: deadline, locks: locks)
+                        FleetStatus(
+                            paths[$0], now: now, registration: registrations[paths[$0]], deadline: deadline, locks: locks)
                     }
                 }
             }

@@ -16,6 +16,8 @@ extension SpoolStatus {
         destination = spool.laneName?.text
         at = now
         var facts = SpoolFacts(path, lane: lane)
+        facts.registration = lane == nil ? Registrations(of: [path])[path] : nil
+        machine = facts.registration?.name
         for failure in [spool.stateFailure, spool.sentFailure] { if let failure { note(failure) } }
         let locks = HeldLocks()
         let control = look { () throws(FileError) in try spool.control.read(warn: warn) }
@@ -54,7 +56,8 @@ extension SpoolStatus {
         facts.standstill = standstill
         facts.failure = Standstill.failure(of: unavailable, for: facts.uploader)
         let times = ArrivalTimes(of: spool, with: listing) { _ in }
-        (facts.last, facts.isSilent) = (times.last, Silence.isUnusual(times.sorted, now: now))
+        facts.look(at: times, of: spool, now)
+        if lane == nil, let found = look({ () throws(FileError) in try spool.received.latestSenders() }) { add(found) }
         rejected =
             look { () throws(FileError) in try spool.rejected.segments(warn: warn) }?
             .map { Rejected(segment: $0.name, bytes: $0.size.bytes, reason: $0.reason) } ?? []
@@ -84,6 +87,15 @@ extension SpoolStatus {
         let ofLanes = lanes.flatMap(\.conditions)
         conditions = SpoolCondition.all(of: facts, at: now).filter { ofLanes.isEmpty || $0.kind != .ok } + ofLanes
         conditions.sort()
+    }
+
+    private mutating func add(_ latest: LatestSenders) {
+        sendersSince = latest.since
+        senders = latest.all.map { sender in
+            Sender(
+                spool: sender.id, segments: sender.segments, bytes: sender.bytes.bytes, last: sender.last ?? at,
+                inBundle: sender.cameInBundle, isSilent: sender.isSilent(at: at))
+        }
     }
 
     private mutating func addLanes(_ spool: Spool, _ named: String, _ rule: DueTime?, warn: (UnreadableState) -> Void) {

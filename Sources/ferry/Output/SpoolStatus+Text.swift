@@ -75,6 +75,7 @@ extension SpoolStatus {
         }
         if !others.isEmpty { lines.append("ignored   \(others)") }
         if flawedNames.count > 0 { lines += [""] + flawedNames.lines }
+        lines += sendersTable
         lines += section("waiting", waiting) { entry in
             let due = standstill?.reason == "off" ? "due at the next start" : "due again"
             let when = entry.until.map { "until \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? due
@@ -122,6 +123,21 @@ extension SpoolStatus {
             lines += ["", "cannot be read (\(unreadable)):"] + problems.prefix(Self.longestList).map { "  \($0)" }
         }
         return lines
+    }
+
+    /// Where segments came from: of a spool that several machines send into, which did.
+    private var sendersTable: [String] {
+        guard !senders.isEmpty else { return [] }
+        var table = Table(["CAME FROM", "SEGMENTS", "SIZE", "LAST", "BY", ""], rightAligned: [1, 2, 3])
+        for sender in senders.prefix(Self.longestList) {
+            table.add([
+                sender.spool ?? "-", "\(sender.segments)", "\(ByteCount(sender.bytes))", sender.last.age(at: at),
+                sender.inBundle ? "bundle" : "HTTP", sender.isSilent ? "silent for longer than usual" : "",
+            ])
+        }
+        let more = senders.count - Self.longestList
+        return [""] + table.lines + (more > 0 ? ["… and \(more) more; --json shows all"] : [])
+            + (sendersSince.map { ["since \($0.rfc3339)"] } ?? [])
     }
 
     private func amount(_ amount: Amount?) -> String {

@@ -80,6 +80,18 @@ struct SpoolStatus: Encodable {
         let conditions: [SpoolCondition]
     }
 
+    /// A spool that segments came from, over a receiver or in bundles.
+    struct Sender: Encodable {
+        /// Its ID; `nil`: a client that is no Ferry.
+        let spool: String?
+        let segments: Int64
+        let bytes: Int64
+        let last: Timestamp
+        /// The last came in a bundle.
+        let inBundle: Bool
+        let isSilent: Bool
+    }
+
     struct Uploader: Encodable {
         let process: Int32
         let startedAt: Timestamp
@@ -102,6 +114,8 @@ struct SpoolStatus: Encodable {
     }
 
     let spool: String
+    /// The machine that it belongs to, where a hub's list says so.
+    var machine: String?
     /// The destination whose lane it is; `nil`: it is a spool by itself.
     var destination: String?
     let at: Timestamp
@@ -138,6 +152,10 @@ struct SpoolStatus: Encodable {
     var lanes: [Lane] = []
     /// What went out by hand, and whose receipt has not come.
     var travelling: [Travelling] = []
+    /// Where segments came from lately, the latest first.
+    var senders: [Sender] = []
+    /// Since when that is known.
+    var sendersSince: Timestamp?
     /// When something was delivered last, and where.
     var lastDelivery: Delivery?
     var kept: Kept?

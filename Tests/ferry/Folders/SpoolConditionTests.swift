@@ -104,6 +104,24 @@ struct SpoolConditionTests {
         #expect(found.remedy == "ferry export --forget 4xms --spool hub/web03")
     }
 
+    @Test("A machine of which nothing has come is told at once, with since when, and waits for a person after a day")
+    func neverSent() throws {
+        var facts = facts
+        facts.registration = Registration(name: "web03", since: ago(hours: 2), isRevoked: false)
+        let young = try only(facts)
+        #expect(
+            young.line(at: now) == "silent since 2026-11-21T10:00:00.000Z (2 h): nothing has come since the machine was added")
+        #expect(!young.needsPerson)
+        facts.isSilent = true
+        #expect(try only(facts).needsPerson)
+        facts.last = ago(hours: 1)
+        facts.isSilent = false
+        #expect(try only(facts).kind == .ok)
+        facts.last = nil
+        facts.registration = Registration(name: "web03", since: ago(hours: 2), isRevoked: true)
+        #expect(try only(facts).kind == .ok)
+    }
+
     @Test("A pause is a person's own for 7 days; with nothing pending it does no harm")
     func paused() throws {
         var facts = facts

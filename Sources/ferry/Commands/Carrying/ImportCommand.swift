@@ -97,21 +97,12 @@ struct ImportCommand: ParsableCommand {
         }
     }
 
-    /// Returns the folder that a bundle lies in, for any form of its path.
-    static func parent(of path: String) -> String {
-        var parts = path.split(separator: "/").filter { $0 != "." }
-        // Of the folder that one is in, only the system knows its place.
-        if parts.isEmpty || parts.last == ".." { return path.hasPrefix("/") && parts.isEmpty ? "/" : "\(path)/.." }
-        parts.removeLast()
-        return (path.hasPrefix("/") ? "/" : "") + (parts.isEmpty && !path.hasPrefix("/") ? "." : parts.joined(separator: "/"))
-    }
-
     /// Writes the receipt.
     ///
     /// - Returns: The receipt's path.
     private func writeReceipt(_ report: ImportReport) throws(FileError) -> String {
         // A folder of the bundle's, or the folder that its tar file lies in.
-        let folder = receipts ?? Self.parent(of: report.path)
+        let folder = receipts ?? report.path.parentFolder
         let directory = try Directory.open(folder)
         try directory.replace(report.receipt.fileName, with: report.receiptBytes, durable: false)
         try directory.syncFileSystem()
@@ -119,6 +110,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func show(_ report: ImportReport, _ receipt: String?) throws {
+        let machine = Registrations(of: [spoolOptions.path])[spoolOptions.path]?.name
         if output.json {
             struct Damage: Encodable {
                 let segment: String
@@ -127,6 +119,10 @@ struct ImportCommand: ParsableCommand {
             struct Line: Encodable {
                 let path: String
                 let bundle: String
+                /// The ID of the spool that it comes from.
+                let spool: String
+                /// The machine whose spool took it, where a hub's list says so.
+                let machine: String?
                 let stored: Int
                 let bytes: Int64
                 let known: Int
@@ -140,7 +136,8 @@ struct ImportCommand: ParsableCommand {
             }
             return try StandardOutput.print(
                 Line(
-                    path: report.path, bundle: report.bundle, stored: report.stored, bytes: report.bytes.bytes,
+                    path: report.path, bundle: report.bundle, spool: report.source, machine: machine, stored: report.stored,
+                    bytes: report.bytes.bytes,
                     known: report.known,
                     missing: report.missing, damaged: report.damaged.map { Damage(segment: $0.name, reason: $0.reason) },
                     withheld: report.withheld.map { Damage(segment: $0.name, reason: $0.reason) },
@@ -165,7 +162,7 @@ struct ImportCommand: ParsableCommand {
         guard !spoolOptions.quiet else { return }
         let known = report.known > 0 ? ", \(report.known) were here already" : ""
         try StandardOutput.print(
-            "took \(counted(report.stored, "segment")) (\(report.bytes)) from \(report.path)\(known)\(receipt.map { "; receipt: \($0)" } ?? "")"
+            "took \(counted(report.stored, "segment")) (\(report.bytes)) of \(machine ?? "the spool \(report.source)") from \(report.path)\(known)\(receipt.map { "; receipt: \($0)" } ?? "")"
         )
     }
 }

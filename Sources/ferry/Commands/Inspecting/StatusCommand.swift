@@ -10,7 +10,8 @@ struct StatusCommand: AsyncParsableCommand {
         discussion: """
             Of one spool everything is shown; of several (a hub's, by the folders that spools were copied into) a line each, the most troubling first: \
             STATE is what is wrong, LAST how long ago the newest segment was opened that came, OLDEST how long ago the oldest one that is pending. Silent \
-            is a spool that nothing has come into for more than twice its longest pause.
+            is a spool that nothing has come into for more than twice its longest pause, and a hub's machine of which nothing has come since it was \
+            added, or few segments and none for a week.
 
             With a deadline, from ferry run or --due, it also shows what must leave when, and what is late.
 
@@ -19,7 +20,7 @@ struct StatusCommand: AsyncParsableCommand {
             A whole fleet, looked at again every 5 s: ferry status 'hub/*' --watch 5s
 
             Exit status: 0 nothing waits for a person; 1 something does: segments that were rejected or are late, a silent spool, a destination that is \
-            misconfigured or down for a day, a bundle that has travelled, or a pause that has lasted, for more than 7 days; \
+            misconfigured or down for a day, a machine that has sent nothing in the day since it was added, a bundle that has travelled, or a pause that has lasted, for more than 7 days; \
             74 something cannot be read: what can be is shown all the same. After --watch 0.
             """)
 
@@ -51,8 +52,10 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func look() async throws -> StatusPage {
-        let paths = try spoolOptions.paths(spools)
-        let isPattern = (spools + [spoolOptions.spool ?? ""]).contains { SpoolPattern($0).isCollection }
+        var paths = try spoolOptions.paths(spools)
+        let patterns = (spools + [spoolOptions.spool ?? ""]).map { SpoolPattern($0) }
+        let isPattern = patterns.contains(where: \.isCollection)
+        for pattern in patterns { paths += Registrations.missing(from: pattern, found: paths) }
         guard paths.count == 1, !isPattern, let path = paths.first else { return try await several(paths) }
         var options = spoolOptions
         options.spool = path

@@ -23,8 +23,10 @@ struct HubGathering: Sendable {
         var rejected: [(machine: String, spool: Spool, segment: RejectedSegment)] = []
         var ledgers: [(machine: String, ledger: Ledger, changed: Timestamp)] = []
         let places = places.places { report.problems.append($0.description) }
+        let registrations = Registrations(of: places.map(\.path))
         for place in places {
-            let status = FleetStatus(place.path, now: now, deadline: nil, locks: locks)
+            let status = FleetStatus(
+                place.path, now: now, registration: registrations[place.path], deadline: nil, locks: locks)
             var machine = HubReport.Machine(
                 name: place.name, path: place.path, conditions: status.conditions, pending: status.pending,
                 bytes: ByteCount(status.bytes), oldest: status.oldest, last: status.last, day: DayHistory(nil, until: minute))
@@ -42,6 +44,10 @@ struct HubGathering: Sendable {
                 for (lane, _) in lanes.isEmpty ? [(spool, place.name)] : lanes { destinations.add(lane, locks, at: now) }
             }
             report.machines.append(machine)
+        }
+        // Of many spools each is one machine's.
+        if places.count == 1, registrations[places[0].path] == nil, let spool = try? Spool.open(places[0].path, access: .read) {
+            report.senders = (try? spool.received.latestSenders())?.all ?? []
         }
         report.destinations = destinations.all
         report.rejected = Self.latest(rejected)

@@ -20,7 +20,9 @@ struct HubPlaces: Sendable {
         var places: [Place] = []
         for pattern in patterns {
             do throws(FileError) {
-                for path in try pattern.folders() {
+                let folders = try pattern.folders()
+                // A machine whose spool is gone must not look like one that never was.
+                for path in folders + Registrations.missing(from: pattern, found: folders) {
                     // Of a collection the folders' names are the machines'.
                     places.append(Place(path: path, name: pattern.isCollection ? Self.lastName(of: path) : path))
                 }

@@ -1,6 +1,23 @@
 import FerrySpool
 
 extension HubPage {
+    /// Which machines sent into a spool that is not one machine's; nothing where none is known.
+    var senders: HTML {
+        if report.senders.isEmpty { return "" }
+        let rows = report.senders.prefix(showsAll || isFile ? .max : Self.mostRows).map { sender -> HTML in
+            let silent: HTML = sender.isSilent(at: now) ? #" <span class="badge warn">silent</span> for longer than usual"# : ""
+            return #"""
+                <tr role="row" data-k="\#(sender.id ?? "-")"><th role="rowheader" scope="row"><bdi>\#(sender.id ?? "–")</bdi>\#(silent)</th>\#
+                <td role="cell" class="num" data-label="Segments">\#(sender.segments)</td>\#
+                <td role="cell" class="num" data-label="Size">\#(sender.bytes.description)</td>\#
+                <td role="cell" class="num" data-label="Last">\#(sender.last.map(ago) ?? "–")</td>\#
+                <td role="cell" data-label="By">\#(sender.cameInBundle ? "bundle" : "HTTP")</td></tr>
+                """#
+        }
+        return section(
+            "senders", "Came from", ["Spool", "Segments", "Size", "Last", "By"], numbers: [1, 2, 3], rows, none: "")
+    }
+
     /// The rejected segments, with reasons and first lines.
     var rejected: HTML {
         let left = report.rejectedCount - Int64(report.rejected.count)

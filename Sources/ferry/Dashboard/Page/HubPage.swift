@@ -45,7 +45,7 @@ struct HubPage {
     }
 
     /// What changes when something happens.
-    var content: HTML { "\(overview)\(plots)\(machines)\(rejected)\(destinations)\(endings)" }
+    var content: HTML { "\(overview)\(plots)\(machines)\(senders)\(rejected)\(destinations)\(endings)" }
 
     private var searchForm: HTML {
         #"""

@@ -34,6 +34,7 @@ extension HubReport {
         }
         found.rejected = rejected.filter { search.finds([$0.machine, $0.segment, $0.reason?.message, $0.firstLine]) }
         found.rejectedCount = Int64(found.rejected.count)
+        found.senders = senders.filter { search.finds([$0.id]) }
         found.destinations = destinations.filter { search.finds([$0.url, $0.lastAnswer]) }
         found.endings = endings.filter {
             search.finds([$0.machine, $0.entry.segment, $0.entry.outcome.rawValue, $0.entry.destination, $0.entry.detail])

@@ -17,6 +17,15 @@ extension HubReport {
             lines += machine.conditions.map { "  " + $0.line(at: at) }
         }
         lines += Self.more(troubled.count, "spool")
+        if !senders.isEmpty {
+            lines += ["", "came from:"]
+            lines += senders.prefix(Self.longestList).map { sender in
+                let silent = sender.isSilent(at: at) ? ", silent for longer than usual" : ""
+                let last = sender.last.map { ", the last \($0.age(at: at)) ago" } ?? ""
+                return "  \(sender.id ?? "-")  \(counted(sender.segments, "segment")), \(sender.bytes)\(last)\(silent)"
+            }
+            lines += Self.more(senders.count, "sender")
+        }
         if !rejected.isEmpty {
             lines += ["", "rejected (\(rejectedCount)):"]
             for segment in rejected.prefix(Self.longestList) {

@@ -67,6 +67,8 @@ struct HubReport: Sendable {
     /// How many there are.
     var rejectedCount: Int64 = 0
     var destinations: [Destination] = []
+    /// Of a spool that several machines may send into, which did, the latest first.
+    var senders: [SpoolSender] = []
     /// The latest first, as many as are shown at most.
     var endings: [Ended] = []
     /// Of all machines together.

@@ -12,7 +12,7 @@ extension SpoolCondition {
     /// Returns what is to be known of a spool, the most troubling first; ``Kind/ok`` when all is well.
     static func all(of facts: SpoolFacts, at now: Timestamp) -> [SpoolCondition] {
         let found = [
-            unreadable(facts), rejected(facts), late(facts), silent(facts), control(facts, now), waits(facts, now),
+            unreadable(facts), rejected(facts), late(facts), silent(facts, now), control(facts, now), waits(facts, now),
             travels(facts, now), ignored(facts),
         ].compactMap(\.self).sorted()
         return found.isEmpty ? [SpoolCondition(kind: .ok)] : found
@@ -50,7 +50,13 @@ extension SpoolCondition {
             needsPerson: true)
     }
 
-    private static func silent(_ facts: SpoolFacts) -> SpoolCondition? {
+    private static func silent(_ facts: SpoolFacts, _ now: Timestamp) -> SpoolCondition? {
+        // Of a spool that cannot be read nothing is known of what came.
+        if let machine = facts.registration, facts.last == nil, !machine.isRevoked, facts.problem == nil, facts.lane == nil {
+            return SpoolCondition(
+                kind: .silent, why: "nothing has come since the machine was added", since: machine.since,
+                remedy: facts.isSilent ? "look whether its uploader runs, and has the token" : nil, needsPerson: facts.isSilent)
+        }
         guard facts.isSilent else { return nil }
         return SpoolCondition(
             kind: .silent, why: "silent for longer than usual", since: facts.last,

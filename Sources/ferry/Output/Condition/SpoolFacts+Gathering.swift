@@ -6,12 +6,15 @@ extension SpoolFacts {
     ///
     /// - Parameters:
     ///   - path: What the spool is called in what is shown.
+    ///   - registration: What the hub's list says of the machine that it belongs to.
     ///   - deadline: When data must have arrived; `nil`: as the uploader has it that runs, or ran last.
     ///   - locks: Which files processes of this machine hold.
     init(
-        _ spool: Spool, named path: String, lane: LaneName? = nil, at now: Timestamp, deadline: DueTime? = nil, locks: HeldLocks
+        _ spool: Spool, named path: String, lane: LaneName? = nil, at now: Timestamp, registration: Registration? = nil,
+        deadline: DueTime? = nil, locks: HeldLocks
     ) {
         self.init(path, lane: lane)
+        self.registration = registration
         note(spool.stateFailure)
         note(spool.sentFailure)
         look { () throws(FileError) in try spool.ledger.requireFiles() }
@@ -27,13 +30,25 @@ extension SpoolFacts {
             add(listing, lateBefore: (deadline ?? known?.mark.deadline.flatMap { DueTime($0) })?.standing(at: now).lateBefore)
             let times = ArrivalTimes(of: spool, with: listing) { unreadable = unreadable ?? $0 }
             note(unreadable)
-            last = times.last
-            isSilent = Silence.isUnusual(times.sorted, now: now)
+            look(at: times, of: spool, now)
         }
         if let found = look({ () throws(FileError) in try spool.rejected.summary() }) {
             (rejected, rejection) = (found.count, found.first)
         }
         travelling = look { () throws(FileError) in try spool.exports.travellingBundles() } ?? []
+    }
+
+    /// Sees when something came last, and whether that is unusually long ago.
+    mutating func look(at times: ArrivalTimes, of spool: Spool, _ now: Timestamp) {
+        last = times.last ?? spool.received.changed
+        let known = times.sorted.isEmpty ? [last].compactMap(\.self) : times.sorted
+        isSilent =
+            switch registration {
+            // One that may send no more is silent for good.
+            case let registration? where registration.isRevoked: false
+            case let registration? where known.isEmpty: Silence.isUnusual(neverSince: registration.since, now: now)
+            default: Silence.isUnusual(known, now: now, isExpected: registration != nil)
+            }
     }
 
     private mutating func add(_ listing: SpoolListing, lateBefore: Timestamp?) {
@@ -43,6 +58,7 @@ extension SpoolFacts {
         others = listing.others
         for entry in listing.entries {
             oldest = min(oldest ?? entry.created, entry.created)
+            byPriority[entry.priority, default: .init()].add(entry.size ?? .zero, created: entry.created)
             if let lateBefore, entry.created < lateBefore { late += 1 }
         }
     }
@@ -56,6 +72,14 @@ extension SpoolFacts {
     }
 
     private mutating func note(_ error: FileError?) { problem = problem ?? error?.description }
+}
+
+extension RunSnapshot.Pending {
+    fileprivate mutating func add(_ size: ByteCount, created: Timestamp) {
+        segments += 1
+        bytes += size
+        oldest = min(oldest ?? created, created)
+    }
 }
 
 /// When the segments of a spool were opened that came last.

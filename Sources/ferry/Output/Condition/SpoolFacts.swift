@@ -11,13 +11,17 @@ struct SpoolFacts: Sendable {
     var control = SpoolControl()
     /// Why it, or something in it, cannot be read.
     var problem: String?
+    /// What the hub's list says of the machine that it belongs to; `nil`: it belongs to none.
+    var registration: Registration?
     /// How many segments are pending.
     var pending: Int64 = 0
+    /// What is pending, by priority.
+    var byPriority: [Priority: RunSnapshot.Pending] = [:]
     /// The bytes of all pending segments.
     var bytes = ByteCount.zero
     /// When the oldest pending segment was opened.
     var oldest: Timestamp?
-    /// When the newest segment was opened, pending or sent.
+    /// When the newest segment was opened, pending or sent; where neither is there, when one came last.
     var last: Timestamp?
     /// How many pending segments missed their deadline.
     var late: Int64 = 0
