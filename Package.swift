@@ -265,7 +265,10 @@ let package = Package(
             ["FerryReceiver", "FerryIntake", "FerryTransfer", "FerryUpload", "FerrySpool", "ServiceSupport"]),
         tests(
             of: "ferry", .folders,
-            ["ferry", "FerrySpool", "FerryUpload", .product(name: "ArgumentParser", package: "swift-argument-parser")]),
+            [
+                "ferry", "FerryReceiver", "FerrySpool", "FerryUpload",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         tests(
             of: "ferry", .programs,
             ["ferry", "tracker-host", "example-producer", "example-tracker", "FerryC", "FerrySpool", "FerryTrackerUpload"]),

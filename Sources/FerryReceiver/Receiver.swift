@@ -217,7 +217,7 @@ public struct Receiver: Sendable {
     private func refusal(_ request: Request, _ context: PeerContext) async -> Response? {
         guard let token = await token(), !BearerToken.matches(request.headers[.authorization], token) else { return nil }
         let refused = RefusedRequestError(.unauthorized, "a valid bearer token is needed")
-        onEvent(.refused(Refusal(refused, machine: nil, address: context.address)))
+        onEvent(.refused(Refusal(refused, from: Sender(saying: request.headers[.ferrySpool], at: context.address))))
         return refused.response
     }
 

@@ -14,6 +14,8 @@ struct RefusedRequestError: Error {
     var detail: String?
     /// Nothing more is to be read from the connection.
     var closes = false
+    /// A file of the receiver's is the cause, which is told by itself.
+    var isFailure = false
 
     init(_ status: HTTPResponse.Status, _ message: String, more: String = "", retryAfter: Duration? = nil, closes: Bool = false) {
         self.status = status
@@ -95,6 +97,10 @@ struct RefusedRequestError: Error {
             self.init(.serviceUnavailable, "the receiver has too many files open", retryAfter: .seconds(1))
         case .file(let error), .notAdmitted(let error):
             self.init(.internalServerError, "the receiver cannot store it: \(error.reason)")
+        }
+        switch refusal {
+        case .file, .notAdmitted: isFailure = true
+        default: break
         }
     }
 }

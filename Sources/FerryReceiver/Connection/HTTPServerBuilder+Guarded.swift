@@ -16,7 +16,7 @@ extension HTTPServerBuilder {
             configuration: .init(
                 additionalChannelHandlers: [
                     ConnectionGuard(connections, patience: idleTimeout, endPatience: bodiesEnd) { refused, address in
-                        onRefused(Refusal(refused, machine: nil, address: address))
+                        onRefused(Refusal(refused, from: Sender(at: address)))
                     }, ContinueHandler(),
                 ],
                 // Hummingbird's own also counts the time that the receiver takes for a body.

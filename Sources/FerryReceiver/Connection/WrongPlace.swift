@@ -12,7 +12,7 @@ struct WrongPlace: RouterMiddleware {
         do { return try await next(request, context) } catch let error as HTTPError where error.status == .notFound {
             let wanted = "\(request.method.rawValue) \(request.uri.path)".printable(limit: 100)
             let refused = RefusedRequestError(.notFound, "there is no \(wanted) here; segments go to POST /v1/segments")
-            onEvent(.refused(Refusal(refused, machine: nil, address: context.address)))
+            onEvent(.refused(Refusal(refused, from: Sender(at: context.address))))
             var response = refused.response
             // RFC 9110, section 9.3.2: nothing follows the head of this answer.
             if request.method == .head { response.body = ResponseBody() }

@@ -88,7 +88,7 @@ struct Hub: Sendable {
     private func refuse(
         _ refused: RefusedRequestError, _ machine: MachineName?, _ address: String, logging reason: String? = nil
     ) -> Response {
-        onEvent(.refused(Refusal(refused, machine: machine, address: address, reason: reason)))
+        onEvent(.refused(Refusal(refused, from: Sender(machine, at: address), reason: reason)))
         return refused.response
     }
 }

@@ -20,15 +20,19 @@ struct SegmentHandler: Sendable {
     ///   - guest: The machine that sends it, where the receiver knows machines.
     ///   - address: Where it comes from.
     func handle(_ request: Request, from guest: Guest? = nil, at address: String) async -> Response {
+        let origin =
+            guest.map { Sender($0.machine.name, at: address) } ?? Sender(saying: request.headers[.ferrySpool], at: address)
         do throws(RefusedRequestError) {
-            return try await take(request, from: guest)
+            return try await take(request, from: guest, origin)
         } catch {
-            onEvent(.refused(Refusal(error, machine: guest?.machine.name, address: address)))
+            onEvent(.refused(Refusal(error, from: origin)))
             return error.response
         }
     }
 
-    private func take(_ request: Request, from guest: Guest?) async throws(RefusedRequestError) -> Response {
+    private func take(
+        _ request: Request, from guest: Guest?, _ origin: Sender
+    ) async throws(RefusedRequestError) -> Response {
         if let control = try? spool.control.read(), control.isDisabled {
             throw RefusedRequestError(
                 .serviceUnavailable, "this spool is disabled: it stores nothing new", retryAfter: .seconds(60))
@@ -63,7 +67,7 @@ struct SegmentHandler: Sendable {
         } catch {
             switch error {
             case .file(let failure), .notAdmitted(let failure):
-                onEvent(.failed(failure))
+                onEvent(.failed(failure, from: origin))
                 if failure.isDiskFull { await makeRoom(for: request) }
             default: break
             }
@@ -74,7 +78,7 @@ struct SegmentHandler: Sendable {
             throw RefusedRequestError(
                 .serviceUnavailable, "the spool's folder was moved away, or is another one", retryAfter: .seconds(5))
         }
-        for segment in received { onEvent(.received(segment, from: guest?.machine.name)) }
+        for segment in received { onEvent(.received(segment, from: origin)) }
         return Answer.accepted(received, in: spool.id, mostJoined: options.mostJoined)
     }
 

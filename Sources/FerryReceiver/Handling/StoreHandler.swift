@@ -17,15 +17,16 @@ struct StoreHandler: Sendable {
     ///
     /// - Parameter address: Where it comes from.
     func handle(_ request: Request, at address: String) async -> Response {
+        let origin = Sender(saying: request.headers[.ferrySpool], at: address)
         do throws(RefusedRequestError) {
-            return try await take(request)
+            return try await take(request, from: origin)
         } catch {
-            onEvent(.refused(Refusal(error, machine: nil, address: address)))
+            onEvent(.refused(Refusal(error, from: origin)))
             return error.response
         }
     }
 
-    private func take(_ request: Request) async throws(RefusedRequestError) -> Response {
+    private func take(_ request: Request, from origin: Sender) async throws(RefusedRequestError) -> Response {
         let parts: [JoinedSegments.Part]
         do throws(RequestHeaderError) {
             parts = try JoinedSegments.parts(request.headers, now: .now())
@@ -38,10 +39,10 @@ struct StoreHandler: Sendable {
         do throws(IntakeError) {
             received = try await take(request, parts)
         } catch {
-            if case .file(let failure) = error { onEvent(.failed(failure)) }
+            if case .file(let failure) = error { onEvent(.failed(failure, from: origin)) }
             throw RefusedRequestError(error)
         }
-        for segment in received { onEvent(.received(segment, from: nil)) }
+        for segment in received { onEvent(.received(segment, from: origin)) }
         return Answer.accepted(received, mostJoined: options.mostJoined)
     }
 

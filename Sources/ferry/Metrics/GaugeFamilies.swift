@@ -4,8 +4,7 @@ import FerrySpool
 struct GaugeFamilies {
     private var lastDelivery = MetricFamily(
         name: "ferry_last_delivery_timestamp_seconds", kind: .gauge, help: "When a segment was delivered last; 0: never.")
-    private var rejected = MetricFamily(
-        name: "ferry_segments_in_rejected", kind: .gauge, help: "Segments that lie in rejected/ now.")
+    private var rejected = Self.rejected
     private var travelling = MetricFamily(
         name: "ferry_travelling_segments", kind: .gauge, help: "Pending segments that travel by hand.")
     private var travellingSince = MetricFamily(
@@ -14,6 +13,16 @@ struct GaugeFamilies {
     private var silent = Self.silent
     private var diskFree = Self.diskFree
     private var diskSize = Self.diskSize
+
+    static var available: MetricFamily {
+        MetricFamily(
+            name: "ferry_spool_available", kind: .gauge,
+            help: "1 while a spool's folder is there and can be used; 0: what is pending in it, nothing can tell.")
+    }
+
+    static var rejected: MetricFamily {
+        MetricFamily(name: "ferry_segments_in_rejected", kind: .gauge, help: "Segments that lie in rejected/ now.")
+    }
 
     static var silent: MetricFamily {
         MetricFamily(name: "ferry_silent", kind: .gauge, help: "1 while nothing new has come for longer than usual.")

@@ -3,8 +3,23 @@ import Synchronization
 
 /// Looks into spools for their gauges when metrics are asked for, unless that was done just now.
 final class GaugeLooks: Sendable {
+    /// What a look found.
+    struct Found: Sendable {
+        /// Where it looked.
+        fileprivate(set) var paths: [String]
+        fileprivate var gauges: [String: SpoolGauges]
+
+        init(_ gauges: [String: SpoolGauges] = [:]) {
+            paths = gauges.keys.sorted()
+            self.gauges = gauges
+        }
+
+        /// Returns the gauges of the spool at a path; `nil` when it could not be looked at.
+        subscript(path: String) -> SpoolGauges? { gauges[path] }
+    }
+
     private struct State {
-        var found: [String: SpoolGauges] = [:]
+        var found = Found()
         var isLooking = false
         var nextLook = ContinuousClock.now
     }
@@ -16,11 +31,15 @@ final class GaugeLooks: Sendable {
     private static let shortestPause = Duration.seconds(1)
 
     private let state = Mutex(State())
+    private let readsSenders: Bool
 
-    /// Returns the gauges of spools by their paths, as the last look found them. Those that cannot be looked at are left out.
+    /// - Parameter readsSenders: Whether the log of received keys is read for where segments came from.
+    init(readsSenders: Bool = false) { self.readsSenders = readsSenders }
+
+    /// Returns the gauges of spools, as the last look found them.
     ///
     /// - Parameter paths: Asked for on a thread that may block.
-    func gauges(of paths: @escaping @Sendable () -> [String]) async -> [String: SpoolGauges] {
+    func gauges(of paths: @escaping @Sendable () -> [String]) async -> Found {
         if begin() {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { [self] in _ = await abandonable { self.look(at: paths()) } }
@@ -42,8 +61,13 @@ final class GaugeLooks: Sendable {
 
     private func look(at paths: [String]) {
         let (start, now, locks) = (ContinuousClock.now, Timestamp.now(), HeldLocks())
-        var found: [String: SpoolGauges] = [:]
-        for path in paths { found[path] = SpoolGauges(of: path, at: now, locks: locks) }
+        let registrations = Registrations(of: paths)
+        var found = Found()
+        found.paths = paths
+        for path in paths {
+            found.gauges[path] = SpoolGauges(
+                of: path, at: now, locks: locks, registration: registrations[path], readsSenders: readsSenders)
+        }
         let end = ContinuousClock.now
         state.withLock { state in
             state = State(found: found, nextLook: end + max(Self.shortestPause, (end - start) * Self.share))

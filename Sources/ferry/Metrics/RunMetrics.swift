@@ -6,7 +6,7 @@ struct RunMetrics {
     private(set) var families: [MetricFamily] = []
 
     /// - Parameter gauges: What looks into the spools' folders found, by path.
-    init(_ snapshots: [NamedSnapshot], gauges: [String: SpoolGauges], now: Timestamp) {
+    init(_ snapshots: [NamedSnapshot], gauges: GaugeLooks.Found, now: Timestamp) {
         let runs = snapshots.map(\.run)
         addAvailability(runs)
         addPending(runs, now)
@@ -16,18 +16,13 @@ struct RunMetrics {
     }
 
     private mutating func addAvailability(_ snapshots: [RunSnapshot]) {
-        var available = MetricFamily(
-            name: "ferry_spool_available", kind: .gauge,
-            help: "1 while a spool's folder is there and can be used; 0: what is pending in it, nothing can tell.")
+        var available = GaugeFamilies.available
         for spool in snapshots.flatMap(\.spools) { available.add(spool.isAvailable ? 1 : 0, [("spool", spool.path)]) }
         families.append(available)
     }
 
     private mutating func addPending(_ snapshots: [RunSnapshot], _ now: Timestamp) {
-        var segments = MetricFamily(name: "ferry_pending_segments", kind: .gauge, help: "Segments that wait to be sent.")
-        var bytes = MetricFamily(name: "ferry_pending_bytes", kind: .gauge, help: "Bytes of the segments that wait to be sent.")
-        var oldest = MetricFamily(
-            name: "ferry_oldest_pending_age_seconds", kind: .gauge, help: "Age of the oldest segment that waits to be sent.")
+        var amounts = PendingFamilies()
         var late = MetricFamily(name: "ferry_late_segments", kind: .gauge, help: "Pending segments that missed their deadline.")
         // Of a spool that is gone nothing is said: zeros would look like a healthy, empty one.
         let counted = snapshots.flatMap(\.counters.counts.keys)
@@ -37,16 +32,14 @@ struct RunMetrics {
             for priority in Set(seen + spool.pending.keys + [.normal]).sorted() {
                 let pending = spool.pending[priority] ?? .init()
                 let labels = [("spool", spool.path), ("priority", "\(priority.level)")]
-                segments.add(Double(pending.segments), labels)
-                bytes.add(Double(pending.bytes.bytes), labels)
-                oldest.add(pending.oldest.map { max(0, (now - $0).inSeconds) } ?? 0, labels)
+                amounts.add(pending, labels, now: now)
                 late.add(Double(pending.late), labels)
             }
         }
-        families += [segments, bytes, oldest, late]
+        families += amounts.all + [late]
     }
 
-    private mutating func addGauges(_ snapshots: [RunSnapshot], _ gauges: [String: SpoolGauges]) {
+    private mutating func addGauges(_ snapshots: [RunSnapshot], _ gauges: GaugeLooks.Found) {
         var found = GaugeFamilies()
         for spool in snapshots.flatMap(\.spools) where spool.isAvailable {
             if let gauges = gauges[spool.path] { found.add(gauges, of: spool.path) }

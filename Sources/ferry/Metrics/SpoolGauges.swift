@@ -1,4 +1,5 @@
 import FerrySpool
+import FerryUpload
 
 /// What alerts are about and only a look into a spool's folder tells.
 struct SpoolGauges: Equatable, Sendable {
@@ -8,6 +9,8 @@ struct SpoolGauges: Equatable, Sendable {
     var lastArrival: Timestamp?
     /// Whether it has been silent for longer than usual.
     var isSilent = false
+    /// What is pending. The usual priority is always there: a gap would look like a dead program.
+    var pending: [Priority: RunSnapshot.Pending] = [.normal: .init()]
     /// How many segments lie in `rejected/`.
     var rejected: Int64 = 0
     /// How many pending segments travel by hand.
@@ -15,20 +18,30 @@ struct SpoolGauges: Equatable, Sendable {
     /// Since when the first of them travels.
     var travellingSince: Timestamp?
     var disk: DiskSpace?
+    /// Which spools gave it segments lately, where that was looked at.
+    var senders: [SpoolSender] = []
 
     /// Creates the gauges of a spool in which nothing has happened.
     init() {}
 
     /// Looks into a spool; `nil` when it cannot be looked at. Nothing stays open.
-    init?(of path: String, at now: Timestamp, locks: HeldLocks) {
+    ///
+    /// - Parameters:
+    ///   - registration: What the hub's list says of the machine that it belongs to.
+    ///   - readsSenders: Whether the log of received keys is read.
+    init?(
+        of path: String, at now: Timestamp, locks: HeldLocks, registration: Registration? = nil, readsSenders: Bool = false
+    ) {
         guard (try? Spool.requireSpool(at: path)) != nil, let spool = try? Spool.open(path, access: .read) else { return nil }
-        let facts = SpoolFacts(spool, named: path, at: now, locks: locks)
+        let facts = SpoolFacts(spool, named: path, at: now, registration: registration, locks: locks)
         lastDelivery = ((try? spool.ledger.lastDelivery()) ?? nil)?.at
         lastArrival = facts.last
         isSilent = facts.isSilent
+        pending.merge(facts.byPriority) { $1 }
         rejected = facts.rejected
         travelling = facts.travelling.reduce(0) { $0.adding(Int64($1.segments)) }
         travellingSince = facts.travelling.map(\.since).min()
         disk = DiskSpace(of: path)
+        if readsSenders { senders = (try? spool.received.latestSenders())?.all ?? [] }
     }
 }

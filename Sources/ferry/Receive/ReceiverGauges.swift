@@ -1,13 +1,15 @@
 import FerryReceiver
 import FerrySpool
+import Synchronization
 
 /// Looks into the spools of a receiver for what its metrics tell of them.
-struct ReceiverGauges: Sendable {
-    private let looks = GaugeLooks()
+final class ReceiverGauges: Sendable {
+    private let looks: GaugeLooks
     /// Where it stores; `nil`: into an object store.
     private let path: String?
     /// The folder of a hub.
     private let hub: MachineFolder?
+    private let disk = Mutex<DiskSpace?>(nil)
 
     init(_ place: ReceiverLoop.Place) {
         switch place {
@@ -15,22 +17,34 @@ struct ReceiverGauges: Sendable {
         case .machines(let folder): (path, hub) = (folder.path, folder)
         case .store: (path, hub) = (nil, nil)
         }
+        looks = GaugeLooks(readsSenders: hub == nil)
     }
 
-    /// Returns the gauges by machine; of a receiver that has none, under an empty name.
-    func look() async -> (machines: [String: SpoolGauges], disk: (path: String, space: DiskSpace)?) {
-        guard let path else { return ([:], nil) }
-        let found = await looks.gauges { [hub] in
+    func look() async -> ReceiverLook {
+        guard let path else { return ReceiverLook() }
+        let found = await looks.gauges { [self] in
+            let space = DiskSpace(of: path)
+            disk.withLock { $0 = space }
             guard let hub else { return [path] }
             // One that may send no more is silent for good.
             let machines = (try? hub.list())?.machines.filter { !$0.isRevoked } ?? []
-            return machines.map { hub.spoolPath(of: $0.name) }
+            return machines.map { hub.spoolPath(of: $0.name) }.sorted()
         }
-        let machines = found.map { spool, gauges in
-            (hub == nil ? "" : String(spool.dropFirst(path.count + 1)), gauges)
+        let spools = found.paths.map { spool in
+            ReceiverLook.Spool(
+                machine: hub == nil ? nil : String(spool.dropFirst(path.count + 1)), path: spool, gauges: found[spool])
         }
-        // All machines' spools lie in one folder.
-        let disk = found.values.lazy.compactMap(\.disk).first.map { (path: path, space: $0) }
-        return (Dictionary(machines) { first, _ in first }, disk)
+        return ReceiverLook(spools: spools, disks: disks(of: spools, below: path))
+    }
+
+    /// Returns the file systems: that of the folder, and those of spools that lie on others.
+    private func disks(of spools: [ReceiverLook.Spool], below path: String) -> [(path: String, space: DiskSpace)] {
+        var disks = disk.withLock { $0 }.map { [(path: path, space: $0)] } ?? []
+        var known = Set(disks.map(\.space.fileSystem))
+        for spool in spools {
+            guard let space = spool.gauges?.disk, known.insert(space.fileSystem).inserted else { continue }
+            disks.append((spool.path, space))
+        }
+        return disks
     }
 }

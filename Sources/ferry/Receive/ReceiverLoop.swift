@@ -65,8 +65,8 @@ struct ReceiverLoop {
                 let gauges = ReceiverGauges(place)
                 tasks.addTask { [log, reports] in
                     try await MetricsServer.run(metricsAddress, option: "--metrics", log: log) {
-                        let found = await gauges.look()
-                        return reports.metrics.families(found.machines, disk: found.disk)
+                        let look = await gauges.look()
+                        return reports.metrics.families(look, now: .now())
                     }
                 }
             }

@@ -18,7 +18,7 @@ struct ReceiverReadings: Sendable {
     }
 
     func readings() -> [HistoryRecorder.Reading] {
-        let (now, bytes) = (Timestamp.now(), metrics.bytesTaken)
+        let now = Timestamp.now()
         var seen: Set<String> = []
         let readings = places.places { _ in }.compactMap { place -> HistoryRecorder.Reading? in
             var times: [Timestamp?] = []
@@ -32,7 +32,7 @@ struct ReceiverReadings: Sendable {
             }
             return HistoryRecorder.Reading(
                 path: place.path, oldest: times.compactMap(\.self).min(),
-                bytes: ByteCount(bytes[isHub ? place.name : ""] ?? 0))
+                bytes: ByteCount(metrics.bytesTaken(of: isHub ? place.name : nil)))
         }
         oldest.keep(seen)
         return readings

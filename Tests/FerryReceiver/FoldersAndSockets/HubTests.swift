@@ -96,7 +96,7 @@ struct HubTests {
             #expect(try await Self.post(name, token, port).status == 200)
         }
         #expect(refusals.withLock { $0.map(\.status) } == [401, 401, 401, 401, 401])
-        #expect(refusals.withLock { $0.allSatisfy { $0.address == "127.0.0.1" && $0.machine == nil } })
+        #expect(refusals.withLock { $0.allSatisfy { $0.sender.address == "127.0.0.1" && $0.sender.name == nil } })
         #expect(try pending("a").count == 1)
     }
 
@@ -126,7 +126,7 @@ struct HubTests {
             #expect(answer.body.contains("the spool of a cannot be opened"), "\(answer)")
             #expect(try await Self.post(Segments.name(), b, port).status == 200)
         }
-        #expect(refusals.withLock { $0.map { $0.machine?.text } } == ["a"])
+        #expect(refusals.withLock { $0.map { $0.sender.machine?.text } } == ["a"])
     }
 
     @Test("A machine has half of the connections at most, from however many addresses")

@@ -200,7 +200,7 @@ struct ReceiverLimitsTests {
             try await eventually("there is room again") { try await RawClient.post(body, port: port).status == 200 }
             let told = refused.all.filter { $0.status == 503 }
             #expect(told.count >= 2, "each is told")
-            #expect(told.allSatisfy { $0.address == "127.0.0.1" })
+            #expect(told.allSatisfy { $0.sender.address == "127.0.0.1" })
         }
     }
 
@@ -280,7 +280,7 @@ struct ReceiverLimitsTests {
             #expect(await client.answer().hasPrefix("HTTP/1.1 400 "))
             try await eventually("it is told") { !refused.all.isEmpty }
             #expect(refused.all.map(\.status) == [400])
-            #expect(refused.all.first?.address == "127.0.0.1")
+            #expect(refused.all.first?.sender.address == "127.0.0.1")
         }
     }
 

@@ -15,7 +15,8 @@ struct RunMetricsTests {
     private func text(isAvailable: Bool = true, _ gauges: [String: SpoolGauges]) -> String {
         let spool = RunSnapshot.Spool(path: "/s", isAvailable: isAvailable, pending: [:], blocker: nil)
         let run = RunSnapshot(spools: [spool], breaker: .closed, requestsUnderWay: 0, counters: .init())
-        return MetricsText(RunMetrics([NamedSnapshot(name: nil, run: run)], gauges: gauges, now: now).families).text(.prometheus)
+        return MetricsText(RunMetrics([NamedSnapshot(name: nil, run: run)], gauges: .init(gauges), now: now).families).text(
+            .prometheus)
     }
 
     @Test("Of a spool in which nothing has happened yet everything is there, at zero")
@@ -102,11 +103,14 @@ struct RunMetricsTests {
         var gauges = SpoolGauges()
         gauges.lastArrival = now
         gauges.isSilent = true
-        let disk = (path: "/hub", space: DiskSpace(free: ByteCount(1), size: ByteCount(2)))
-        let text = MetricsText(ReceiverMetrics().families(["a": SpoolGauges(), "b": gauges], disk: disk)).text(.prometheus)
+        let look = ReceiverLook(
+            spools: [("a", SpoolGauges()), ("b", gauges)].map { .init(machine: $0.0, path: "/hub/\($0.0)", gauges: $0.1) },
+            disks: [("/hub", DiskSpace(free: ByteCount(1), size: ByteCount(2)))])
+        let text = MetricsText(ReceiverMetrics().families(look, now: now)).text(.prometheus)
         for line in [
             "received_segments_total{machine=\"a\"} 0", "last_received_timestamp_seconds{machine=\"a\"} 0",
-            "silent{machine=\"a\"} 0", "silent{machine=\"b\"} 1", "last_received_timestamp_seconds{machine=\"b\"} 1795262400",
+            "silent{machine=\"a\",spool=\"/hub/a\"} 0", "silent{machine=\"b\",spool=\"/hub/b\"} 1",
+            "last_received_timestamp_seconds{machine=\"b\"} 1795262400",
             "disk_free_bytes{spool=\"/hub\"} 1", "disk_size_bytes{spool=\"/hub\"} 2",
         ] {
             #expect(text.contains("\nferry_\(line)\n"), "\(line)\n\(text)")

@@ -27,6 +27,9 @@ struct ReceiveCommand: AsyncParsableCommand {
             With --machines each machine has a spool of its own in that folder, a token or certificate of its own, and limits of its \
             own; see ferry machine.
 
+            The log has the first segment of a machine, then a line a minute of each at most, and each refusal that is new, with machine and \
+            address. Without --machines a machine is told by the ID of the spool that it says it sends from.
+
             With --store nothing is kept on this machine: each segment is an object of that bucket before its sender is answered, named by \
             the segment, or by the key of one that has another tool's name. Any number of such receivers may store into one bucket, behind a \
             balancer: which of them gets a segment, and how often, makes no difference.
@@ -100,6 +103,9 @@ struct ReceiveCommand: AsyncParsableCommand {
     @Flag(help: "Listen beyond this machine although anybody there may send, or read what is sent, or the metrics.")
     var insecure = false
 
+    @Option(help: "text or json.")
+    var logFormat = LogFormat.text
+
     @Option(help: ArgumentHelp("Serve metrics to Prometheus at this address.", valueName: "host:port"))
     var metrics: String?
 
@@ -156,6 +162,7 @@ struct ReceiveCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        Log.writesJSON = logFormat == .json
         let page = try page()
         var options = ReceiverOptions()
         let address = try address()

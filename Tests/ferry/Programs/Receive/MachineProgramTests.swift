@@ -128,7 +128,7 @@ struct MachineProgramTests {
         #expect(try await upload(source, port, again).status == 0)
         hub.send(SIGTERM)
         #expect(await hub.end().status == 0)
-        #expect(hub.errors.contains("refused a request of 127.0.0.1 with 401"))
+        #expect(hub.errors.contains("refused a request of - at 127.0.0.1 with 401"))
         #expect(try Spool.open(folder("hub/press-7"), access: .read).events(in: [.pending]) == ["1", "2", "3"])
     }
 
@@ -307,10 +307,10 @@ struct MachineProgramTests {
         hub.send(SIGTERM)
         let end = await hub.end()
         #expect(end.status == 0)
-        let lines = end.errors.split(separator: "\n").filter { $0.contains(" of 127.0.0.1 with 401") }
+        let lines = end.errors.split(separator: "\n").filter { $0.contains(" at 127.0.0.1 with 401") }
         #expect(lines.count == 2, "\(end.errors)")
-        #expect(lines.first?.contains("refused a request of 127.0.0.1 with 401: ") == true, "\(end.errors)")
-        #expect(lines.last?.contains("refused 19 more requests of 127.0.0.1 with 401") == true, "\(end.errors)")
+        #expect(lines.first?.contains("refused a request of - at 127.0.0.1 with 401: ") == true, "\(end.errors)")
+        #expect(lines.last?.contains("refused 19 more requests of - at 127.0.0.1 with 401") == true, "\(end.errors)")
     }
 
     @Test("Metrics beyond this machine are served when that is asked for twice")
@@ -446,6 +446,35 @@ struct MachineProgramTests {
         try await eventually("the new certificate is shown") { try await status("second", "new") == "400" }
         hub.send(SIGTERM)
         #expect(await hub.end().status == 0)
+    }
+
+    @Test("A machine is known by its name, whichever way its segments come: over HTTP, by a stick, or copied into its folder")
+    func ways() async throws {
+        let token = try await add("press-7")
+        let (hub, port) = try await start()
+        let source = try folder.spool("source")
+        try source.put(Segments.gzip("1\n"), as: Segments.name(second: 1))
+        #expect(try await upload(source, port, token).status == 0)
+        try source.put(Segments.gzip("2\n"), as: Segments.name(second: 2))
+        mkdir(folder("stick"), 0o700)
+        let exported = try await Program().run("export", folder("stick"), "--spool", source.path)
+        #expect(exported.status == 0, "\(exported.errors)")
+        let taken = try await Program().run("import", folder("stick"), "--spool", folder("hub/press-7"))
+        #expect(taken.output.hasPrefix("took 1 segment ("), "\(taken)")
+        #expect(taken.output.contains(") of press-7 from "), "\(taken.output)")
+        let again = try await Program().run("import", folder("stick"), "--spool", folder("hub/press-7"), "--json")
+        #expect(again.output.contains(#""machine":"press-7""#), "\(again.output)")
+        #expect(again.output.contains(#""spool":"\#(source.id)""#), "\(again.output)")
+        try Spool.open(folder("hub/press-7"), access: .write).put(Segments.gzip("3\n"), as: Segments.name(second: 3))
+        let status = try await Program().run("status", folder("hub/press-7"), "--json")
+        for part in [#""machine":"press-7""#, #""inBundle":true"#, #""segments":3"#, #""spool":"\#(source.id)""#] {
+            #expect(status.output.contains(part), "\(part) in \(status.output)")
+        }
+        let text = try await Program().run("status", folder("hub/press-7"))
+        #expect(text.output.contains("\n\(source.id)         2"), "\(text.output)")
+        hub.send(SIGTERM)
+        let errors = await hub.end().errors
+        #expect(errors.contains(" from press-7 at 127.0.0.1"), "\(errors)")
     }
 
     @Test("What each machine sent, and what was refused, is in the metrics", .needs("curl"))

@@ -76,9 +76,60 @@ struct ReceiveTests {
         let refused = try await upload(hub)
         #expect(try await Program(chattr).run("-i", folder("hub")).status == 0)
         #expect(refused.status == 75)
-        _ = try await hub.running.waitFor("cannot store what is received: cannot create")
+        _ = try await hub.running.waitFor(" at 127.0.0.1: cannot create")
         #expect(try await upload(hub).status == 0)
+        _ = try await hub.running.waitFor("stores again what is received from \(source.id) at 127.0.0.1, after ")
         await hub.stop()
+    }
+
+    @Test("Machines that send into one spool are told apart by the spools that they send from: in log, status and report")
+    func sharedSpool() async throws {
+        let hub = try await Hub(folder("hub"))
+        let sources = [try folder.spool("a"), try folder.spool("b")]
+        for source in sources {
+            for second in 0..<3 { try source.put(Segments.gzip("1\n"), as: Segments.name(second: second)) }
+            let sent = try await Program().run("upload", "--spool", source.path, "--to", hub.url, "--coalesce", "off")
+            #expect(sent.status == 0, "\(sent.errors)")
+        }
+        let status = try await Program().run("status", "--spool", folder("hub")).output
+        let report = try await Program().run("report", "--spool", folder("hub"), "--text", "--html", folder("r.html")).output
+        let page = try String(contentsOfFile: folder("r.html"), encoding: .utf8)
+        await hub.stop()
+        let lines = hub.running.errors.split(separator: "\n")
+        for source in sources {
+            let own = lines.filter { $0.hasSuffix(" from \(source.id) at 127.0.0.1") }
+            #expect(own.count == 2, "\(lines)")
+            #expect(own.last?.contains("received 2 segments (2 events, ") == true, "\(own)")
+            #expect(status.contains("\n\(source.id)         3"), "\(status)")
+            #expect(report.contains("  \(source.id)  3 segments, "), "\(report)")
+            #expect(page.contains("<bdi>\(source.id)</bdi>"))
+        }
+    }
+
+    @Test("As JSON each line about a request has machine and address, and what it is about")
+    func jsonLog() async throws {
+        let source = try folder.spool("source")
+        try source.put(Segments.gzip("1\n2\n"))
+        let port = LoopbackPort.own()
+        let receiver = try Program().start([
+            "receive", "--listen", "127.0.0.1:\(port)", "--spool", folder("hub"), "--log-format", "json",
+        ])
+        _ = try await receiver.waitFor("listening on")
+        #expect(try await RawClient.post(Segments.gzip("no\n"), port: port).status == 400)
+        let sent = try await Program().run("upload", "--spool", source.path, "--to", "http://127.0.0.1:\(port)/v1/segments")
+        #expect(sent.status == 0, "\(sent.errors)")
+        receiver.send(SIGTERM)
+        let lines = try await receiver.end().errors.split(separator: "\n").map {
+            try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: String], "\($0)")
+        }
+        let refused = try #require(lines.first { $0["level"] == "warning" && $0["status"] == "400" })
+        #expect(refused["machine"] == "-")
+        #expect(refused["address"] == "127.0.0.1")
+        #expect(refused["requests"] == "1")
+        let taken = try #require(lines.first { $0["segments"] == "1" })
+        #expect(taken["machine"] == source.id)
+        #expect(taken["address"] == "127.0.0.1")
+        #expect(taken["events"] == "2")
     }
 
     @Test("Each reason for which a store takes nothing is told, also right behind another one") func reasons() async throws {
@@ -104,6 +155,6 @@ struct ReceiveTests {
         let errors = await receiver.end().errors
         #expect(errors.contains("SlowDown"), "\(errors)")
         #expect(errors.contains("NoSuchBucket"), "\(errors)")
-        #expect(errors.contains("refused 1 more request of 127.0.0.1"), "\(errors)")
+        #expect(errors.contains("refused 1 more request with 503, the last of - at 127.0.0.1: "), "\(errors)")
     }
 }

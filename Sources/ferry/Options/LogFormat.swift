@@ -1,0 +1,4 @@
+import ArgumentParser
+
+/// How the lines of a log are written.
+enum LogFormat: String, CaseIterable, ExpressibleByArgument { case text, json }
