@@ -41,6 +41,8 @@ struct MonitoringTests {
                 for suffix in suffixes { shown.insert("\(words[2])\(suffix)") }
             }
             #expect(text.contains("\nferry_silent{"), "\(text)")
+            #expect(text.contains("\nferry_pending_segments{"), "\(text)")
+            #expect(text.contains("\nferry_segments_in_rejected{"), "\(text)")
             #expect(text.contains("\nferry_disk_free_bytes{"), "\(text)")
         }
         let rules = try String(contentsOfFile: Self.rules, encoding: .utf8)
@@ -59,6 +61,24 @@ struct MonitoringTests {
             running.send(SIGTERM)
             _ = await running.end()
         }
+    }
+
+    @Test("The documentation has each alert, with the metrics of its rule, and no other")
+    func documentedAlerts() throws {
+        let rules = try String(contentsOfFile: Self.rules, encoding: .utf8)
+        let alerts = rules.split(separator: "- alert:").dropFirst().map { rule -> (name: String, metrics: Set<String>) in
+            let expression = rule.split(separator: "expr:").last?.split(separator: "labels:").first ?? ""
+            return (String(rule.prefix { $0 != "\n" }).filter { $0 != " " }, Self.names(in: String(expression)))
+        }
+        let page = try String(contentsOfFile: Program.checkout + "/docs/operations.md", encoding: .utf8)
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `Ferry") }
+        let documented = rows.map { row -> (name: String, metrics: Set<String>) in
+            let cells = row.split(separator: "|")
+            return (cells[0].filter { $0 != "`" && $0 != " " }, Self.names(in: String(cells[1])))
+        }
+        #expect(documented.map(\.name) == alerts.map(\.name))
+        for (alert, row) in zip(alerts, documented) { #expect(row.metrics == alert.metrics, "\(alert.name)") }
+        #expect(alerts.count >= 11)
     }
 
     @Test("Prometheus takes the alert rules, and raises each where it should, and none where all is well", .needs("promtool"))
