@@ -9,16 +9,32 @@ package struct LastDelivery: Equatable, Sendable {
 }
 
 extension Ledger {
-    /// How much of the end of a ledger is read: some hundred lines.
-    private static let lastPart = 1 << 16
+    /// How much of the end of a ledger is read: some hundred lines, and where these tell of no delivery, some thousand.
+    private static let lastParts = [1 << 16, 1 << 20]
 
     /// Returns the last delivery, from the end of the last two ledgers; `nil` where these parts tell of none.
-    package func lastDelivery() throws(FileError) -> LastDelivery? {
-        for name in try names().sorted().suffix(2).reversed() {
-            guard let file = try spool.stateDirectory?.open(name) else { continue }
-            let size = try file.status().size.bytes
-            let bytes = try file.readBytes(Self.lastPart, at: max(0, size - Int64(Self.lastPart)))
-            if let last = Self.lastDelivery(in: bytes) { return last }
+    ///
+    /// - Parameter now: What was noted later was noted while the clock was ahead, and counts only where there is nothing else.
+    package func lastDelivery(at now: Timestamp = .now()) throws(FileError) -> LastDelivery? {
+        let names = try names().sorted()
+        let today = Self.name(now.compactDay)
+        let past = names.filter { $0 <= today }
+        for name in past.suffix(2).reversed() {
+            if let last = try lastDelivery(in: name, until: now) { return last }
+        }
+        for name in names[past.count...].suffix(2).reversed() {
+            if let last = try lastDelivery(in: name, until: .distantFuture) { return last }
+        }
+        return nil
+    }
+
+    private func lastDelivery(in name: String, until end: Timestamp) throws(FileError) -> LastDelivery? {
+        guard let file = try spool.stateDirectory?.open(name) else { return nil }
+        let size = try file.status().size.bytes
+        for part in Self.lastParts {
+            let bytes = try file.readBytes(part, at: max(0, size - Int64(part)))
+            if let last = Self.lastDelivery(in: bytes, until: end) { return last }
+            if part >= size { break }
         }
         return nil
     }
@@ -32,12 +48,12 @@ extension Ledger {
     }
 
     /// Returns the last delivery of some lines. The first may be torn, and counts only whole.
-    static func lastDelivery(in bytes: [UInt8]) -> LastDelivery? {
+    static func lastDelivery(in bytes: [UInt8], until end: Timestamp = .distantFuture) -> LastDelivery? {
         var last: LastDelivery?
         bytes.withUnsafeBufferPointer { bytes in
             bytes.forEachLine { line, isEnded in
                 guard isEnded, line.end(of: "\"outcome\":\"sent\"") != nil, let at = line.text(after: "{\"at\":\""),
-                    let at = Timestamp(rfc3339: at)
+                    let at = Timestamp(rfc3339: at), at <= end
                 else { return }
                 last = LastDelivery(at: at, destination: line.text(after: "\"destination\":\""))
             }

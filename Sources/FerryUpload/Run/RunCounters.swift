@@ -86,6 +86,8 @@ public final class RunCounters: Sendable {
         }
         switch event {
         case .sent(let entry):
+            // What was put into lanes was delivered nowhere yet.
+            guard entry.outcome == .sent else { return }
             add(entry.segment) {
                 $0.sent += 1
                 $0.sentBytes.add(entry.bytes.bytes)

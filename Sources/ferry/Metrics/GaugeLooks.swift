@@ -16,13 +16,21 @@ final class GaugeLooks: Sendable {
 
         /// Returns the gauges of the spool at a path; `nil` when it could not be looked at.
         subscript(path: String) -> SpoolGauges? { gauges[path] }
+
+        /// Returns whether it was looked at, in vain.
+        func cannotRead(_ path: String) -> Bool { paths.contains(path) && gauges[path] == nil }
     }
 
     private struct State {
         var found = Found()
         var isLooking = false
         var nextLook = ContinuousClock.now
+        /// When the look that found it began.
+        var lookedAt = ContinuousClock.now
     }
+
+    /// What was found longer ago than that, and twice as long as a look takes with its pause, is not told: a file system that hangs is no healthy one.
+    private static let longestAge = Duration.seconds(60)
 
     /// A file system that does not answer keeps the other metrics waiting no longer.
     private static let patience = Duration.seconds(2)
@@ -48,7 +56,10 @@ final class GaugeLooks: Sendable {
                 group.cancelAll()
             }
         }
-        return state.withLock(\.found)
+        return state.withLock { state in
+            let isStale = state.isLooking && ContinuousClock.now - max(state.nextLook, state.lookedAt) > Self.longestAge
+            return isStale ? Found() : state.found
+        }
     }
 
     private func begin() -> Bool {
@@ -70,7 +81,8 @@ final class GaugeLooks: Sendable {
         }
         let end = ContinuousClock.now
         state.withLock { state in
-            state = State(found: found, nextLook: end + max(Self.shortestPause, (end - start) * Self.share))
+            let pause = max(Self.shortestPause, (end - start) * Self.share)
+            state = State(found: found, nextLook: end + pause, lookedAt: start)
         }
     }
 }

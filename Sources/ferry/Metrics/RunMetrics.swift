@@ -8,16 +8,18 @@ struct RunMetrics {
     /// - Parameter gauges: What looks into the spools' folders found, by path.
     init(_ snapshots: [NamedSnapshot], gauges: GaugeLooks.Found, now: Timestamp) {
         let runs = snapshots.map(\.run)
-        addAvailability(runs)
+        addAvailability(runs, gauges)
         addPending(runs, now)
         addGauges(runs, gauges)
         addCounters(runs)
         addState(snapshots)
     }
 
-    private mutating func addAvailability(_ snapshots: [RunSnapshot]) {
+    private mutating func addAvailability(_ snapshots: [RunSnapshot], _ gauges: GaugeLooks.Found) {
         var available = GaugeFamilies.available
-        for spool in snapshots.flatMap(\.spools) { available.add(spool.isAvailable ? 1 : 0, [("spool", spool.path)]) }
+        for spool in snapshots.flatMap(\.spools) {
+            available.add(spool.isAvailable && !gauges.cannotRead(spool.path) ? 1 : 0, [("spool", spool.path)])
+        }
         families.append(available)
     }
 

@@ -24,7 +24,7 @@ struct SpoolGauges: Equatable, Sendable {
     /// Creates the gauges of a spool in which nothing has happened.
     init() {}
 
-    /// Looks into a spool; `nil` when it cannot be looked at. Nothing stays open.
+    /// Looks into a spool; `nil` when it, or something in it, cannot be read: zeros would look like a healthy, empty one. Nothing stays open.
     ///
     /// - Parameters:
     ///   - registration: What the hub's list says of the machine that it belongs to.
@@ -34,7 +34,8 @@ struct SpoolGauges: Equatable, Sendable {
     ) {
         guard (try? Spool.requireSpool(at: path)) != nil, let spool = try? Spool.open(path, access: .read) else { return nil }
         let facts = SpoolFacts(spool, named: path, at: now, registration: registration, locks: locks)
-        lastDelivery = ((try? spool.ledger.lastDelivery()) ?? nil)?.at
+        guard facts.problem == nil else { return nil }
+        do throws(FileError) { lastDelivery = try spool.ledger.lastDelivery(at: now)?.at } catch { return nil }
         lastArrival = facts.last
         isSilent = facts.isSilent
         pending.merge(facts.byPriority) { $1 }

@@ -17,6 +17,9 @@ struct DestinationOutages: Sendable {
         var told: Set<String>
     }
 
+    /// Of one outage.
+    private static let mostTold = 10
+
     private var outages: [String: Outage] = [:]
     /// The kind of what keeps all spools of a destination from sending though it did not fail.
     private var holds: [String: String] = [:]
@@ -42,7 +45,11 @@ struct DestinationOutages: Sendable {
             return Line(text: "\(destination): \(blocker)", about: about.merging(["destination": destination]) { $1 })
         case .destinationWaits, .misconfigured, .off:
             let kind = blocker.kind
-            guard outages[destination, default: Outage(since: now, told: [])].told.insert(kind).inserted else { return nil }
+            var outage = outages[destination] ?? Outage(since: now, told: [])
+            defer { outages[destination] = outage }
+            // Of what a person must mend each reason is told; not without end, where it differs each time.
+            let reason = if case .misconfigured(_, let why) = blocker { "\(kind) \(why)" } else { kind }
+            guard outage.told.count < Self.mostTold, outage.told.insert(reason).inserted else { return nil }
             return Line(
                 text: "\(destination): \(blocker)", isWarning: kind != "destination-waits",
                 about: about.merging(["destination": destination]) { $1 })
@@ -55,11 +62,11 @@ struct DestinationOutages: Sendable {
         return Line(text: "\(destination): sending", about: ["destination": destination])
     }
 
-    /// Returns what is to be told when a segment was delivered. That a destination is tried again ends no outage.
-    mutating func delivered(to destination: String, at now: Timestamp) -> Line? {
+    /// Returns what is to be told when a segment was delivered, or refused, which ends an outage as well. That a destination is tried again ends none.
+    mutating func answered(_ destination: String, delivers: Bool = true, at now: Timestamp) -> Line? {
         guard let outage = outages.removeValue(forKey: destination) else { return nil }
         return Line(
-            text: "\(destination): delivers again, after \(max(now - outage.since, .zero).forPeople)",
+            text: "\(destination): \(delivers ? "delivers" : "answers") again, after \(max(now - outage.since, .zero).forPeople)",
             about: ["destination": destination])
     }
 }

@@ -70,10 +70,14 @@ final class RunLog: Sendable {
             guard entry.outcome == .sent else { return }
             let end = state.withLock { state in
                 state.delivered.add(entry, from: spool)
-                return state.outages.delivered(to: destination, at: .now())
+                return state.outages.answered(destination, at: .now())
             }
             if let end { show(end) }
         case .rejected(let entry):
+            // Not one that is damaged, of which the destination was not asked.
+            if entry.status != nil, let end = state.withLock({ $0.outages.answered(destination, delivers: false, at: .now()) }) {
+                show(end)
+            }
             log.warn(
                 "\(spool): \(entry.segment) is rejected: \(entry.detail ?? "")",
                 about: ["spool": spool, "segment": entry.segment])

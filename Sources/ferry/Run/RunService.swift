@@ -32,6 +32,8 @@ struct RunService {
 
     /// How often metrics files and status lines are written: Prometheus' usual interval.
     private static let reportInterval = Duration.seconds(15)
+    /// How long the end waits for the metrics' file.
+    private static let lastPatience = Duration.seconds(2)
 
     /// Runs until SIGINT or SIGTERM. Returns which it was.
     func run(_ first: RunSetup) async throws -> Int32 {
@@ -86,8 +88,15 @@ struct RunService {
                 }
             }
             group.addTask { [self] in
-                await report(runners, file: setup.metricsFile)
+                await report(runners)
                 return .other
+            }
+            let metricsFile = setup.metricsFile.map { MetricsFile($0, log: log) }
+            if let metricsFile {
+                group.addTask { [looks] in
+                    await Self.write(metricsFile, runners, looks)
+                    return .other
+                }
             }
             group.addTask {
                 await events.tellDeliveries()
@@ -117,7 +126,15 @@ struct RunService {
                 carryOut(action, runners, &group)
             }
             // What was counted since the last time; the file outlives the process.
-            if let file = setup.metricsFile { await writeMetrics(runners, to: file) }
+            if let metricsFile {
+                let text = MetricsText(await runners.metrics(looks)).text(.prometheus)
+                await withTaskGroup(of: Void.self) { last in
+                    last.addTask { await metricsFile.write(text) }
+                    last.addTask { try? await Task.sleep(for: Self.lastPatience) }
+                    await last.next()
+                    last.cancelAll()
+                }
+            }
             events.tellDelivered()
             if lifecycle.readsAgain { signals.add(SIGHUP) }
             if let number = lifecycle.end { return .signal(number) }
@@ -219,7 +236,7 @@ struct RunService {
     }
 
     /// Tells how things are, until cancelled.
-    private func report(_ runners: Runners, file: String?) async {
+    private func report(_ runners: Runners) async {
         var nextReport = ContinuousClock.now
         let watchdog = notifier.watchdogInterval
         while !Task.isCancelled {
@@ -228,22 +245,18 @@ struct RunService {
             if ContinuousClock.now >= nextReport {
                 nextReport += Self.reportInterval
                 if notifier.isWanted { notifier.send("STATUS=\(StatusLine.text(runners.snapshots(), now: .now()).printable())") }
-                if let file { await writeMetrics(runners, to: file) }
             }
             try? await Task.sleep(for: min(Self.reportInterval, watchdog.map { $0 / 2 } ?? Self.reportInterval))
         }
     }
 
-    private func writeMetrics(_ runners: Runners, to path: String) async {
-        let text = MetricsText(await runners.metrics(looks)).text(.prometheus)
-        do throws(FileError) {
-            // A reader must never see half of it.
-            let temporary = path + ".tmp"
-            let file = try OpenFile.creating(temporary)
-            try file.write(Array(text.utf8))
-            guard chmod(temporary, 0o644) == 0, rename(temporary, path) == 0 else { throw FileError("write", path) }
-        } catch {
-            log.warn("metrics: \(error)")
+    /// Writes the metrics' file now and then, until cancelled: a disk that hangs keeps nothing else waiting.
+    private static func write(_ file: MetricsFile, _ runners: Runners, _ looks: GaugeLooks) async {
+        // Until the spools are looked at, what the file says of the time before is nearer to the truth than that there are none.
+        while !runners.haveLooked, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(100)) }
+        while !Task.isCancelled {
+            await file.write(MetricsText(await runners.metrics(looks)).text(.prometheus))
+            try? await Task.sleep(for: reportInterval)
         }
     }
 }

@@ -33,8 +33,15 @@ struct Runners: Sendable {
 
     func snapshots() -> [NamedSnapshot] { all.map { NamedSnapshot(name: $0.name, run: $0.runner.snapshot()) } }
 
+    /// Whether each of them has looked at its spools.
+    var haveLooked: Bool { all.allSatisfy { $0.runner.sinceLastLook != nil } }
+
+    /// How long metrics that are asked for at the start wait for a first look.
+    private static let patienceAtFirst = 20
+
     /// Returns everything that Prometheus reads of them.
     func metrics(_ looks: GaugeLooks) async -> [MetricFamily] {
+        for _ in 0..<Self.patienceAtFirst where !haveLooked { try? await Task.sleep(for: .milliseconds(100)) }
         let gauges = await looks.gauges { [self] in
             snapshots().flatMap(\.run.spools).filter(\.isAvailable).map(\.path)
         }

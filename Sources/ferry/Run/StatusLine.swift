@@ -6,7 +6,9 @@ enum StatusLine {
     static func text(_ snapshots: [NamedSnapshot], now: Timestamp) -> String {
         let several = snapshots.filter { $0.name != nil }
         if several.isEmpty { return snapshots.first.map { text($0.run, now: now) } ?? "" }
-        return several.map { "\($0.name?.text ?? ""): \(text($0.run, now: now))" }.joined(separator: "; ")
+        let before = snapshots.filter { $0.name == nil && $0.run.spools.contains { $0.total.segments > 0 } }
+        let lines = before.map { "in no lane yet: \(text($0.run, now: now))" }
+        return (lines + several.map { "\($0.name?.text ?? ""): \(text($0.run, now: now))" }).joined(separator: "; ")
     }
 
     private static func text(_ snapshot: RunSnapshot, now: Timestamp) -> String {

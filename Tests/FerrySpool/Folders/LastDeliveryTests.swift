@@ -37,6 +37,24 @@ struct LastDeliveryTests {
         #expect(try spool.ledger.lastDelivery()?.at == Timestamp(rfc3339: "2026-11-20T03:00:00Z"))
     }
 
+    @Test("What was noted while the clock was ahead counts only where there is nothing else")
+    func clockAhead() throws {
+        let spool = try folder.spool()
+        let now = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
+        try write([sent("29T03:00:00.000Z"), ""], day: "20261129", in: spool)
+        #expect(try spool.ledger.lastDelivery(at: now)?.at == Timestamp(rfc3339: "2026-11-29T03:00:00Z"))
+        try write([sent("21T03:00:00.000Z"), sent("21T13:00:00.000Z"), ""], day: "20261121", in: spool)
+        #expect(try spool.ledger.lastDelivery(at: now)?.at == Timestamp(rfc3339: "2026-11-21T03:00:00Z"))
+    }
+
+    @Test("A delivery is found before some thousand other endings")
+    func manyOthers() throws {
+        let spool = try folder.spool()
+        let other = "{\"at\":\"2026-11-20T05:00:00.000Z\",\"segment\":\"s\",\"outcome\":\"expired\",\"bytes\":1}"
+        try write([sent("20T03:00:00.000Z")] + Array(repeating: other, count: 5000) + [""], day: "20261120", in: spool)
+        #expect(try spool.ledger.lastDelivery()?.at == Timestamp(rfc3339: "2026-11-20T03:00:00Z"))
+    }
+
     @Test("A failure is over once something was delivered elsewhere later, and holds for the destination that took it")
     func failing() throws {
         let spool = try folder.spool()

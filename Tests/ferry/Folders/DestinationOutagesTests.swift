@@ -21,9 +21,9 @@ struct DestinationOutagesTests {
         // It is tried again, and fails again.
         #expect(outages.value.blocked("hub/0", nil, destination: hub, at: now) == nil)
         #expect(outages.value.blocked("hub/0", waits("HTTP 500"), destination: hub, at: now) == nil)
-        let end = try #require(outages { $0.delivered(to: hub, at: now + .seconds(720)) })
+        let end = try #require(outages { $0.answered(hub, at: now + .seconds(720)) })
         #expect(end.text == "\(hub): delivers again, after 12 min")
-        #expect(outages.value.delivered(to: hub, at: now + .seconds(721)) == nil)
+        #expect(outages.value.answered(hub, at: now + .seconds(721)) == nil)
         #expect(outages.value.blocked("hub/0", waits(), destination: hub, at: now + .seconds(722)) != nil)
     }
 
@@ -37,13 +37,27 @@ struct DestinationOutagesTests {
         #expect(outages.value.blocked("a", wrong, destination: hub, at: now) == nil)
     }
 
+    @Test("An outage is over with an answer that refuses, and each reason that a person must mend is told, not without end")
+    func answers() {
+        let outages = Cell(DestinationOutages())
+        let wrong = { (why: String) in SendBlocker.misconfigured(until: now, why) }
+        #expect(outages.value.blocked("a", wrong("HTTP 401"), destination: hub, at: now) != nil)
+        #expect(
+            outages.value.answered(hub, delivers: false, at: now + .seconds(60))?.text == "\(hub): answers again, after 1 min")
+        #expect(outages.value.blocked("a", wrong("HTTP 401"), destination: hub, at: now) != nil)
+        #expect(outages.value.blocked("a", wrong("HTTP 401"), destination: hub, at: now) == nil)
+        #expect(outages.value.blocked("a", wrong("the certificate is for another host"), destination: hub, at: now) != nil)
+        let told = (0..<100).compactMap { outages.value.blocked("a", wrong("reason \($0)"), destination: hub, at: now) }
+        #expect(told.count < 10)
+    }
+
     @Test("Two destinations are told of apart")
     func apart() {
         let outages = Cell(DestinationOutages())
         #expect(outages.value.blocked("s/to/a", waits(), destination: "a", at: now)?.text.hasPrefix("a: ") == true)
         #expect(outages.value.blocked("s/to/b", waits(), destination: "b", at: now)?.text.hasPrefix("b: ") == true)
-        #expect(outages.value.delivered(to: "b", at: now)?.text.hasPrefix("b: ") == true)
-        #expect(outages.value.delivered(to: "a", at: now)?.text.hasPrefix("a: ") == true)
+        #expect(outages.value.answered("b", at: now)?.text.hasPrefix("b: ") == true)
+        #expect(outages.value.answered("a", at: now)?.text.hasPrefix("a: ") == true)
     }
 
     @Test("A window that closes is told once for all spools, and so is its opening")

@@ -1,10 +1,10 @@
 import FerrySpool
-import FerryUpload
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import FerryUpload
 @testable import ferry
 
 @Suite("What metrics tell of spools")
@@ -45,6 +45,27 @@ struct RunMetricsTests {
             #expect(!text.contains("ferry_disk_free_bytes{"))
         }
         #expect(!gone.contains("ferry_pending_segments{"))
+    }
+
+    @Test("A spool with something that cannot be read has no gauges, and is not available")
+    func unreadable() throws {
+        let spool = try folder.spool()
+        #expect(SpoolGauges(of: spool.path, at: now, locks: HeldLocks()) != nil)
+        // A link that leads nowhere cannot be listed by root, either.
+        #expect(symlink("nowhere/at/all", folder("spool/rejected")) == 0)
+        #expect(SpoolGauges(of: spool.path, at: now, locks: HeldLocks()) == nil)
+    }
+
+    @Test("What was put into lanes is not delivered")
+    func lanes() {
+        let counters = RunCounters()
+        let entry = { (outcome: LedgerEntry.Outcome) in
+            LedgerEntry(at: now, segment: "\(Segments.name(second: 1))", outcome: outcome, bytes: ByteCount(5))
+        }
+        counters.count(.sent(entry(.routed)), in: "/s")
+        #expect(counters.current.counts.isEmpty)
+        counters.count(.sent(entry(.sent)), in: "/s")
+        #expect(counters.current.counts.values.map(\.sent) == [1])
     }
 
     @Test("Times are seconds since 1970, and sizes bytes")

@@ -92,6 +92,21 @@ import Testing
         #expect(!Silence.isUnusual([], now: now, isExpected: true))
     }
 
+    @Test("A burst each night is no machine that sends all the time; one burst alone tells nothing")
+    func bursts() {
+        let now = Timestamp(rfc3339: "2026-11-21T12:00:00Z")!
+        let nights = { (count: Int) in
+            (0..<count).reversed().flatMap { night in (0..<150).map { now - .seconds(night * 86_400) - .milliseconds(150 - $0) } }
+        }
+        #expect(!Silence.isUnusual(nights(1), now: now + .seconds(3600)))
+        #expect(!Silence.isUnusual(nights(3), now: now + .seconds(80_000)))
+        #expect(!Silence.isUnusual(nights(30), now: now + .seconds(80_000)))
+        #expect(Silence.isUnusual(nights(30), now: now + .seconds(3 * 86_400)))
+        let steady = (0..<5000).map { now - .seconds(10 * (5000 - $0)) }
+        #expect(!Silence.isUnusual(steady, now: now + .seconds(200)))
+        #expect(Silence.isUnusual(steady, now: now + .seconds(400)))
+    }
+
     @Test(
         "A path's folder is found in any form of it",
         arguments: [

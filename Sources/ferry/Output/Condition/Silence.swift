@@ -17,11 +17,23 @@ enum Silence {
     ///   - times: When segments were opened, ascending.
     ///   - isExpected: It is a machine that was added to a hub: something is to come from it.
     static func isUnusual(_ times: [Timestamp], now: Timestamp, isExpected: Bool = false) -> Bool {
-        let recent = times.suffix(mostTimes)
-        guard let last = recent.last else { return false }
-        guard recent.count >= leastTimes else { return isExpected && now - last > longestUnusual }
+        let recent = recent(times)
+        guard let first = recent.first, let last = recent.last else { return false }
+        // Of one burst it cannot be told when the next is to come.
+        guard recent.count >= leastTimes, last - first > tolerance else { return isExpected && now - last > longestUnusual }
         let longest = zip(recent, recent.dropFirst()).map { $1 - $0 }.max() ?? .zero
         return now - last > max(longest * 2, tolerance)
+    }
+
+    /// Returns the last times, or the last bursts: one of a hundred each night is no machine that sends all the time.
+    private static func recent(_ times: [Timestamp]) -> ArraySlice<Timestamp> {
+        var start = max(0, times.count - mostTimes)
+        var bursts = zip(times[start...], times[start...].dropFirst()).count { $1 - $0 > tolerance }
+        while start > 0, bursts < leastTimes {
+            start -= 1
+            if times[start + 1] - times[start] > tolerance { bursts += 1 }
+        }
+        return times[start...]
     }
 
     /// Returns the same of a machine of which nothing has come yet.
