@@ -85,7 +85,12 @@ public final class Replay: Sendable {
     /// Sends everything that is not sent yet.
     ///
     /// - Throws: ``ReplayError``, `FileError` or `UploadError`.
-    public func run(_ run: ReplayRun) async throws -> ReplayReport {
+    public func run(_ run: ReplayRun) async throws -> ReplayReport { try await self.run(run) { _ in } }
+
+    /// Does the same, and tells how far it is: at a pace by the sources, otherwise of what is to be sent.
+    package func run(
+        _ run: ReplayRun, onProgress: @escaping @Sendable (WorkProgress) -> Void
+    ) async throws -> ReplayReport {
         var run = try run.taken()
         var report = ReplayReport(run.position.findings ?? .init())
         report.run = run.id
@@ -94,23 +99,25 @@ public final class Replay: Sendable {
         let filter = try fixShift(files, &run)
         try run.nameStaged()
         if options.pace != .unlimited {
-            let paced = PacedReplay(options, onEvent: onEvent)
+            let paced = PacedReplay(options, onEvent: onEvent, onProgress: onProgress)
             report = try await paced.run(files, &run, filter, report) { [self] in isStopped.load(ordering: .relaxed) }
             // What is not sent yet has no pace any more.
             report.add(try await send(run))
             return try report.withRejected(of: run)
         }
         var next = min(max(0, run.position.sources), files.count)
+        var again = (run.position.unread ?? []).filter(files.indices.contains)
+        onProgress(try run.sending(files[next...] + again.map { files[$0] }))
         // What an earlier process had staged.
         var outcome = try await send(run)
         var stage = try Stage(run, options, filter, report)
-        var again = (run.position.unread ?? []).filter(files.indices.contains)
         var unread: [Int] = []
         while next < files.count || !again.isEmpty, outcome.stopReason == nil, !isStopped.load(ordering: .relaxed) {
             if again.isEmpty {
-                next += try fill(&stage, files, Array(next..<min(next + Self.chunkFiles, files.count)), &unread)
+                let chunk = Array(next..<min(next + Self.chunkFiles, files.count))
+                next += try fill(&stage, files, chunk, &unread, onProgress)
             } else {
-                again.removeFirst(try fill(&stage, files, Array(again.prefix(Self.chunkFiles)), &unread))
+                again.removeFirst(try fill(&stage, files, Array(again.prefix(Self.chunkFiles)), &unread, onProgress))
             }
             try run.commit(sources: next, unread: again + unread, findings: ReplayFindings(stage.report))
             stage.goOn(with: run)
@@ -127,13 +134,16 @@ public final class Replay: Sendable {
     /// - Parameter unread: Those that could not be read this time are added.
     /// - Returns: How many were gone through: not all where they are large, or where the disk has no room for more of them at once.
     private func fill(
-        _ stage: inout Stage, _ files: [ReplayFile], _ indices: [Int], _ unread: inout [Int]
+        _ stage: inout Stage, _ files: [ReplayFile], _ indices: [Int], _ unread: inout [Int],
+        _ onProgress: (WorkProgress) -> Void
     ) throws(FileError) -> Int {
         var bytes = ByteCount.zero
         for (count, index) in indices.enumerated() {
             guard bytes < Self.chunkBytes else { return count }
+            // What it became: as large as it is, or what a filter left of it, or nothing.
+            var staged: ByteCount?
             do {
-                try stage.add(files[index])
+                staged = try stage.add(files[index])
             } catch {
                 // One file that cannot be read does not end the others.
                 switch stage.meaning(of: error) {
@@ -148,6 +158,9 @@ public final class Replay: Sendable {
                 }
             }
             bytes += files[index].size
+            if staged != files[index].size {
+                onProgress(.revises(segments: staged == nil ? -1 : 0, bytes: (staged ?? .zero) - files[index].size))
+            }
         }
         return indices.count
     }
@@ -161,7 +174,12 @@ public final class Replay: Sendable {
     }
 
     /// Returns how many events there are in each hour, and how many were left out.
-    public func dryRun() throws -> (hours: [(hour: Timestamp, events: Int64)], report: ReplayReport) {
+    public func dryRun() throws -> (hours: [(hour: Timestamp, events: Int64)], report: ReplayReport) { try dryRun { _ in } }
+
+    /// Does the same, and tells how far it is.
+    package func dryRun(
+        onProgress: (WorkProgress) -> Void
+    ) throws -> (hours: [(hour: Timestamp, events: Int64)], report: ReplayReport) {
         var counts: [Int64: Int64] = [:]
         var report = ReplayReport()
         let (files, problems) = try files()
@@ -169,7 +187,9 @@ public final class Replay: Sendable {
         report.damaged = problems
         let hour: Int64 = 3_600_000
         func add(_ time: Timestamp, _ events: Int64) { counts[time.milliseconds / hour * hour, default: 0].add(events) }
+        onProgress(files.beginning(.reading))
         for file in files {
+            defer { onProgress(.done(file.size)) }
             do {
                 var fields = filter.makeFields()
                 if !filter.looksIntoEvents, file.form == .gzip, let noted = try OpenFile.reading(file.path).notedEvents() {
@@ -203,6 +223,24 @@ extension ReplayOptions {
         // The original is still there.
         options.keepsSent = false
         return options
+    }
+}
+
+extension ReplayRun {
+    /// Returns what is to be sent: of sources that are not staged yet, and of what an earlier process had staged.
+    fileprivate func sending(_ files: some Sequence<ReplayFile>) throws(FileError) -> WorkProgress {
+        let staged = try spool.scan(sizes: true)
+        return files.beginning(.sending, with: (Int64(staged.entries.count), staged.segmentBytes))
+    }
+}
+
+extension Sequence<ReplayFile> {
+    /// Returns that work on all of them begins, and on more.
+    func beginning(
+        _ part: WorkProgress.Part, with more: (segments: Int64, bytes: ByteCount) = (0, .zero)
+    ) -> WorkProgress {
+        let total = reduce(more) { ($0.segments + 1, $0.bytes + $1.size) }
+        return .begins(part, segments: total.segments, bytes: total.bytes)
     }
 }
 

@@ -19,6 +19,7 @@ struct PacedFeeder: Sendable {
     let options: ReplayOptions
     var stage: Stage
     private let onEvent: @Sendable (UploadEvent) -> Void
+    private let onProgress: @Sendable (WorkProgress) -> Void
     let isStopped: @Sendable () -> Bool
     private var group: [UInt8] = []
     private var groupEvents: Int64 = 0
@@ -44,10 +45,11 @@ struct PacedFeeder: Sendable {
 
     init(
         options: ReplayOptions, stage: Stage, part: ReplayRun.Part?, onEvent: @escaping @Sendable (UploadEvent) -> Void,
-        isStopped: @escaping @Sendable () -> Bool
+        onProgress: @escaping @Sendable (WorkProgress) -> Void, isStopped: @escaping @Sendable () -> Bool
     ) {
         schedule = PaceSchedule(options.pace, maxGap: options.maxGap)
         self.onEvent = onEvent
+        self.onProgress = onProgress
         self.options = options
         self.stage = stage
         self.part = part
@@ -75,6 +77,7 @@ struct PacedFeeder: Sendable {
     }
 
     private mutating func feed(_ files: [ReplayFile], _ run: inout ReplayRun) throws {
+        onProgress(files.dropFirst(run.position.sources).beginning(.feeding))
         while run.position.sources < files.count, !isStopped() {
             let file = files[run.position.sources]
             do {
@@ -101,6 +104,7 @@ struct PacedFeeder: Sendable {
                 position.lines = 0
                 position.part = nil
             }
+            onProgress(.done(file.size))
         }
     }
 

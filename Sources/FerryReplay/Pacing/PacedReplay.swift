@@ -7,10 +7,15 @@ import Synchronization
 struct PacedReplay {
     private let options: ReplayOptions
     private let onEvent: @Sendable (UploadEvent) -> Void
+    private let onProgress: @Sendable (WorkProgress) -> Void
 
-    init(_ options: ReplayOptions, onEvent: @escaping @Sendable (UploadEvent) -> Void) {
+    init(
+        _ options: ReplayOptions, onEvent: @escaping @Sendable (UploadEvent) -> Void,
+        onProgress: @escaping @Sendable (WorkProgress) -> Void
+    ) {
         self.options = options
         self.onEvent = onEvent
+        self.onProgress = onProgress
     }
 
     /// A runner that is not ready by then gets its segments later.
@@ -50,7 +55,7 @@ struct PacedReplay {
             })
         let feeder = PacedFeeder(
             options: options, stage: try Stage(run, options, filter, start), part: run.position.part, onEvent: onEvent,
-            isStopped: isStopped)
+            onProgress: onProgress, isStopped: isStopped)
         let fed = await withTaskGroup(of: Void.self) { [run] group in
             group.addTask { await runner.run() }
             defer { runner.stop() }

@@ -44,11 +44,13 @@ struct Stage {
     /// Stages one source: as it is when nothing in it changes, otherwise what passes the filter. The same source gives the same name and
     /// bytes at every try.
     ///
+    /// - Returns: How large it is then; `nil` where nothing was staged now.
     /// - Throws: ``SourceChangedError`` where the source is not any more what it was when the replay began: other bytes under its key would be taken
     ///   for the same.
-    mutating func add(_ file: ReplayFile) throws {
+    @discardableResult
+    mutating func add(_ file: ReplayFile) throws -> ByteCount? {
         let (leftOut, unreadable) = (report.leftOut, report.unreadable)
-        do { try stage(file) } catch {
+        do { return try stage(file) } catch {
             // What is gone through again from its first line is counted again.
             if case .lasting = meaning(of: error) { throw error }
             (report.leftOut, report.unreadable) = (leftOut, unreadable)
@@ -56,32 +58,35 @@ struct Stage {
         }
     }
 
-    private mutating func stage(_ file: ReplayFile) throws {
-        guard !isStaged(name(for: file)), filter.looksIntoEvents || filter.isInRange(file.segment.created) else { return }
+    private mutating func stage(_ file: ReplayFile) throws -> ByteCount? {
+        guard !isStaged(name(for: file)), filter.looksIntoEvents || filter.isInRange(file.segment.created) else { return nil }
         let source = try OpenSource(file)
-        if !filter.looksIntoEvents, file.form == .gzip { try passThrough(source) } else { try addLines(of: source) }
+        let isWhole = !filter.looksIntoEvents && file.form == .gzip
+        let size = isWhole ? try passThrough(source) : try addLines(of: source)
         noteGrowth(of: source)
+        return size
     }
 
     /// Stages a copy: a second name of the source would grow with it, and share its locks with the processes that send or read it.
-    private func passThrough(_ source: OpenSource) throws {
+    private func passThrough(_ source: OpenSource) throws -> ByteCount? {
         let name = run.stagedName(of: name(for: source.listed))
         let folder = run.spool.directory
         let copy: OpenFile
         do throws(FileError) { copy = try folder.create(name) } catch {
-            if error.code == EEXIST { return }
+            if error.code == EEXIST { return nil }
             throw error
         }
         do {
             try copy.takeContent(of: source.file, source.status)
             try source.requireOneContent()
+            return source.status.size
         } catch {
             try? folder.remove(name)
             throw error
         }
     }
 
-    private mutating func addLines(of source: OpenSource) throws {
+    private mutating func addLines(of source: OpenSource) throws -> ByteCount? {
         let file = source.listed
         let publication = try run.spool.publication()
         let sink = LineSink(publication.file)
@@ -99,11 +104,13 @@ struct Stage {
         try source.requireOneContent()
         report.leftOut += leftOut
         report.unreadable += unreadable
-        guard sink.events > 0 else { return }
+        guard sink.events > 0 else { return nil }
         // Everything passes as it is: no need to send other bytes than the original's.
         if leftOut == 0, unreadable == 0, !filter.rewrites, file.form == .gzip { return try passThrough(source) }
         try sink.finish()
+        let size = try publication.file.status().size
         _ = try publication.publish(as: run.stagedName(of: name(for: file)), isDurable: false)
+        return size
     }
 
     /// One event of a source.

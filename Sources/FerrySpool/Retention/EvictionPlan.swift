@@ -54,6 +54,20 @@ package struct EvictionPlan: Equatable, Sendable {
         self.evicted = evicted + Self.order(kept.filter { $0.candidate.size <= maxBytes }, atMost)
     }
 
+    /// Returns what is dropped when no segment is claimed: how many, and how large they are together.
+    func drops(within maxBytes: ByteCount?, size: (Int) -> ByteCount) -> (segments: Int64, bytes: ByteCount) {
+        var drops = (segments: Int64(expired.count), bytes: expired.reduce(ByteCount.zero) { $0 + size($1) })
+        guard let maxBytes else { return drops }
+        var remaining = remaining
+        for index in evicted {
+            guard remaining > maxBytes else { break }
+            drops.segments += 1
+            drops.bytes += size(index)
+            remaining = remaining - size(index)
+        }
+        return drops
+    }
+
     /// Returns the indexes with the lowest priority first, in it the oldest: from the back by priority, from the front by time.
     private static func order(_ kept: [(index: Int, candidate: Candidate)], _ atMost: Priority) -> [Int] {
         var order: [Int] = []

@@ -9,9 +9,11 @@ package struct RetentionSweep: Sendable {
     ///   - room: What the caller wants to add.
     ///   - atMost: The most urgent priority that may be evicted.
     ///   - inVain: Whether to evict also what makes too little room. A writer that would have to refuse its event drops nothing for it.
+    ///   - onProgress: Called as it goes.
     package func apply(
         _ limits: RetentionLimits, room: ByteCount = .zero, atMost: Priority = .critical, inVain: Bool = true,
-        clock: ClockJumpDetector.Reading = .now(), warn: (UnreadableState) -> Void = { _ in }
+        clock: ClockJumpDetector.Reading = .now(), onProgress: (WorkProgress) -> Void = { _ in },
+        warn: (UnreadableState) -> Void = { _ in }
     ) throws(FileError) -> RetentionReport {
         var report = RetentionReport()
         guard !limits.isUnlimited else { return report }
@@ -24,6 +26,8 @@ package struct RetentionSweep: Sendable {
 
         report.stored = .init(repeating: .zero, count: Priority.levels)
         for entry in listing.entries { report.stored[Int(entry.priority.level)] += entry.size ?? .zero }
+        let (segments, bytes) = plan.drops(within: limits.maxBytes) { listing.entries[$0].size ?? .zero }
+        if segments > 0 { onProgress(.begins(.dropping, segments: segments, bytes: bytes)) }
         var drops = DropGroup(spool, at: clock.wall)
         for index in plan.expired {
             let name = listing.name(of: listing.entries[index])
@@ -32,6 +36,7 @@ package struct RetentionSweep: Sendable {
                 unlessDated: { !limits.isTooOld($0, at: trustedNow) })
             report.expired.add(size)
             report.dropped(size, listing.entries[index].priority)
+            onProgress(.done(listing.entries[index].size ?? .zero))
         }
         var remaining = plan.remaining
         // What is too large by itself, and is still being written or sent.
@@ -44,6 +49,7 @@ package struct RetentionSweep: Sendable {
                 listing.name(of: entry), .evicted, .evicted, why: limits.whyEvicted)
             report.evicted.add(size)
             report.dropped(size, entry.priority)
+            onProgress(.done(entry.size ?? .zero))
             if size == nil, position < plan.oversized { held += entry.size ?? .zero }
             remaining = remaining - (size ?? (position < plan.oversized ? entry.size : nil) ?? .zero)
         }

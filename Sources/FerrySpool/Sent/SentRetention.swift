@@ -4,10 +4,13 @@ extension SentFolder {
     ///
     /// They were delivered and are in the ledger, so this writes no line.
     ///
-    /// - Parameter clock: Looked at when a day is over the age limit: while it cannot be trusted, the day stays. Days before 2020 are of a
-    ///   clock that was not set, and stay too.
+    /// - Parameters:
+    ///   - clock: Looked at when a day is over the age limit: while it cannot be trusted, the day stays. Days before 2020 are of a
+    ///     clock that was not set, and stay too.
+    ///   - onProgress: Called as it goes.
     package func prune(
-        _ limits: RetentionLimits, now: Timestamp, clock: ClockJumpDetector.Reading = .now()
+        _ limits: RetentionLimits, now: Timestamp, clock: ClockJumpDetector.Reading = .now(),
+        onProgress: (WorkProgress) -> Void = { _ in }
     ) -> SentPruning {
         var pruning = SentPruning()
         guard !limits.isUnlimited else { return pruning }
@@ -17,8 +20,14 @@ extension SentFolder {
             let trustedNow = spool.clock.trusted(now, by: clock)
             pruning.isClockSettling = trustedNow == nil
             let over = trustedNow.map { now in days.filter { $0.isOver(maxAge, at: now) } } ?? []
-            for day in over {
-                for file in day.files(&pruning) { day.delete(file, &pruning) }
+            let files = over.map { $0.files(&pruning) }
+            let bytes = files.joined().reduce(ByteCount.zero) { $0 + $1.size }
+            onProgress(.begins(.deleting, segments: files.reduce(0) { $0 + Int64($1.count) }, bytes: bytes))
+            for (day, files) in zip(over, files) {
+                for file in files {
+                    day.delete(file, &pruning)
+                    onProgress(.done(file.size))
+                }
                 day.removeIfEmpty(spool, &pruning)
             }
             days.removeAll { day in over.contains { $0.name == day.name } }
@@ -26,8 +35,12 @@ extension SentFolder {
         guard let maxBytes = limits.maxBytes else { return pruning }
         let kept = days.map { day in (day: day, files: day.files(&pruning)) }
         var total = kept.reduce(ByteCount.zero) { sum, day in day.files.reduce(sum) { $0 + $1.size } }
+        if total > maxBytes { onProgress(.begins(.deleting, segments: 0, bytes: total - maxBytes)) }
         for (day, files) in kept where total > maxBytes {
-            for file in files where total > maxBytes && day.delete(file, &pruning) { total = total - file.size }
+            for file in files where total > maxBytes && day.delete(file, &pruning) {
+                total = total - file.size
+                onProgress(.done(file.size))
+            }
             day.removeIfEmpty(spool, &pruning)
         }
         return pruning

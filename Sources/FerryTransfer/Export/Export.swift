@@ -10,6 +10,8 @@ public struct Export {
     private let options: ExportOptions
     private let now: Timestamp
     private let ways = Ways()
+    /// Called as it goes.
+    package var onProgress: (WorkProgress) -> Void = { _ in }
 
     /// Creates an export of a spool; nothing is done before ``run(to:)``.
     public init(_ spool: Spool, options: ExportOptions, now: Timestamp) {
@@ -39,6 +41,7 @@ public struct Export {
         // Before any copy leaves: no uploader begins to send these from now on.
         let mark = try begin(names, &report)
         do {
+            onProgress(.begins(.hashing, segments: Int64(mark.names.count), bytes: .zero))
             try write(describe(mark.names, &report), to: medium, as: mark, &report)
         } catch {
             mark.cancel()
@@ -72,8 +75,10 @@ public struct Export {
             options.includesExported ? [] : spool.exports.names(in: listing, of: try spool.exports.travelling(in: listing))
         var room = options.maxBytes.map { BundleRoom($0, on: medium, asTar: options.asTar) }
         var chosen: [String] = []
+        onProgress(.begins(.checking, segments: Int64(listing.entries.count), bytes: listing.segmentBytes))
         for entry in listing.entries {
             let name = listing.name(of: entry)
+            defer { onProgress(.done(entry.size ?? .zero)) }
             if exported.contains(name) {
                 report.alreadyExported += 1
                 continue
@@ -175,6 +180,8 @@ public struct Export {
         var chosen: [Chosen] = []
         var looks = Self.mostLooks
         for name in names {
+            var bytes = 0 as Int64
+            defer { onProgress(.done(ByteCount(bytes))) }
             do throws(FileError) {
                 if try isBusy(name, &looks) {
                     report.busy += 1
@@ -186,7 +193,8 @@ public struct Export {
                 }
                 let status = try file.status()
                 let trail = ways.trail(of: file, SegmentName(name), in: spool)
-                let (digest, bytes) = try file.digest(size: status.size.bytes)
+                let digest: BodyDigest
+                (digest, bytes) = try file.digest(size: status.size.bytes)
                 let segment = BundleManifest.Segment(
                     file: "", name: name, key: try SegmentKey.key(of: name, spoolID: spool.id) { digest },
                     created: SegmentName(name)?.created ?? status.modified, bytes: bytes, sha256: digest.hexadecimal,
@@ -277,6 +285,8 @@ public struct Export {
             let signature = JSONLine.encode(Signed(SHA256.hash(data: bytes), .bundle, by: keys))
             try destination.add(BundleManifest.signatureName, size: Int64(signature.count)) { try $0.write(signature) }
         }
+        let total = chosen.reduce(ByteCount.zero) { $0 + ByteCount($1.segment.bytes) }
+        onProgress(.begins(.copying, segments: Int64(chosen.count), bytes: total))
         for item in chosen { try copy(item, to: destination) }
     }
 
@@ -291,6 +301,7 @@ public struct Export {
         }
         try check(file, chosen)
         let region = FileRegion(file, size: segment.bytes)
+        var copied: Int64 = 0
         do {
             if let recipient = options.recipient {
                 try destination.add(segment.file, size: Sealing.size(of: segment.bytes)) {
@@ -298,10 +309,10 @@ public struct Export {
                 }
             } else {
                 try destination.add(segment.file, size: segment.bytes) { target in
-                    var copied: Int64 = 0
                     try region.forEachPiece {
                         try target.write($0)
                         copied += Int64($0.count)
+                        onProgress(.passed(ByteCount(Int64($0.count))))
                     }
                     guard copied == segment.bytes else { throw FileError("read", file.path, code: EIO) }
                 }
@@ -309,6 +320,7 @@ public struct Export {
         } catch let error as FileError where error.path == file.path {
             throw GoneError(name: segment.name, reason: error.description)
         }
+        onProgress(.done(ByteCount(segment.bytes - copied)))
         try check(file, chosen)
     }
 

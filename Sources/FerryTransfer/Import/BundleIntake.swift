@@ -47,15 +47,24 @@ struct BundleIntake {
     }
 
     var keys: [String] { manifest.soundSegments.map(\.key) }
+    /// How many segments it names.
+    var segments: Int { manifest.segments.count }
+    /// How large the sound ones of them are together.
+    var bytes: ByteCount { manifest.soundSegments.reduce(.zero) { $0 + ByteCount($1.bytes) } }
 
-    mutating func take(_ holdings: inout Holdings) throws(BundleError) -> ImportReport {
+    /// - Parameter onProgress: Called as it goes.
+    mutating func take(
+        _ holdings: inout Holdings, _ onProgress: (WorkProgress) -> Void
+    ) throws(BundleError) -> ImportReport {
         spares.fill()
         do throws(FileError) {
             for (index, segment) in manifest.segments.enumerated() {
                 if let flaw = manifest.flaws[index] {
                     report.damaged.append((segment.name, "it \(flaw), in line \(index + 2) of the manifest"))
+                    onProgress(.done(.zero))
                 } else {
                     try takeOrMakeRoom(segment, &holdings)
+                    onProgress(.done(ByteCount(segment.bytes)))
                 }
             }
             try admit(&holdings)

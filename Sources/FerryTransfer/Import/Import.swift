@@ -4,6 +4,8 @@ public import FerrySpool
 public struct Import {
     private let hub: Spool
     private let options: ImportOptions
+    /// Called as it goes.
+    package var onProgress: (WorkProgress) -> Void = { _ in }
 
     /// Creates an import into a hub's spool; nothing is done before ``run(_:at:)``.
     public init(_ hub: Spool, options: ImportOptions) {
@@ -27,10 +29,16 @@ public struct Import {
             if case .success(let bundle) = bundle { keys.formUnion(bundle.keys) }
         }
         var holdings = try Holdings(of: hub, keys: keys)
+        let total = bundles.reduce(into: (segments: 0 as Int64, bytes: ByteCount.zero)) { total, bundle in
+            guard case .success(let bundle) = bundle else { return }
+            total.segments += Int64(bundle.segments)
+            total.bytes += bundle.bytes
+        }
+        onProgress(.begins(.taking, segments: total.segments, bytes: total.bytes))
         return bundles.map { bundle in
             do throws(BundleError) {
                 var bundle = try bundle.get()
-                return .success(try bundle.take(&holdings))
+                return .success(try bundle.take(&holdings, onProgress))
             } catch {
                 return .failure(error)
             }

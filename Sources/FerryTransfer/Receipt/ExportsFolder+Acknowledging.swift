@@ -16,6 +16,13 @@ extension ExportsFolder {
     public func acknowledge(
         _ receipts: [[UInt8]], from keys: PublicKeys?, at now: Timestamp
     ) -> [Result<Acknowledgement, any Error>] {
+        acknowledge(receipts, from: keys, at: now) { _ in }
+    }
+
+    /// Does the same, and tells how far it is.
+    package func acknowledge(
+        _ receipts: [[UInt8]], from keys: PublicKeys?, at now: Timestamp, onProgress: (WorkProgress) -> Void
+    ) -> [Result<Acknowledgement, any Error>] {
         let checked = receipts.map { bytes in Result { try check(bytes, from: keys) } }
         let last = checked.indices.reduce(into: [String: Int]()) { last, index in
             if case .success(let (receipt, _)) = checked[index] { last[receipt.bundle] = index }
@@ -29,7 +36,8 @@ extension ExportsFolder {
                 let bundle = receipt.bundle
                 var result: Acknowledgement
                 do {
-                    result = try settle(receipt, of: mark, without: vouched[bundle] ?? [], at: now)
+                    onProgress(.begins(.acknowledging, segments: Int64(receipt.segments.count), bytes: .zero))
+                    result = try settle(receipt, of: mark, without: vouched[bundle] ?? [], at: now, onProgress)
                 } catch {
                     waiting.insert(bundle)
                     throw error
@@ -66,7 +74,8 @@ extension ExportsFolder {
     ///
     /// - Parameter settled: Segments that another receipt of the bundle vouched for.
     private func settle(
-        _ receipt: Receipt, of mark: ExportMark, without settled: Set<FileName>, at now: Timestamp
+        _ receipt: Receipt, of mark: ExportMark, without settled: Set<FileName>, at now: Timestamp,
+        _ onProgress: (WorkProgress) -> Void
     ) throws -> Acknowledgement {
         var result = Acknowledgement()
         var endings: [Ending] = []
@@ -86,8 +95,11 @@ extension ExportsFolder {
         // Each claim is an open file.
         let batch = min(128, OpenFiles.raiseLimit())
         for segment in receipt.segments where !settled.contains(segment.name) {
+            var bytes = ByteCount.zero
+            defer { onProgress(.done(bytes)) }
             switch spool.claims.take(newNames[segment.name] ?? segment.name) {
             case .claimed(let claim):
+                bytes = claim.status.size
                 let digest: BodyDigest
                 do throws(FileError) { digest = try claim.file.digest().digest } catch {
                     // One that cannot be read waits; the others go on.

@@ -68,6 +68,8 @@ struct ReplaySelection: ParsableArguments {
         }
     }
 
+    /// Whether events are sent no faster than they are told to.
+    var keepsPace: Bool { rate != nil || keepsGaps }
     /// Whether events are sent with their original gaps.
     var keepsGaps: Bool { speed != "max" }
     /// Whether nothing looks into segments, or sends only parts of them.

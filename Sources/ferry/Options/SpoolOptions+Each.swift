@@ -58,6 +58,13 @@ extension SpoolOptions {
         try outcome.end()
     }
 
+    /// Returns what is pending in each of the spools that are named, where they are several.
+    func pendingAhead(_ arguments: [String]) throws -> [String: ProgressLine.Amount] {
+        let all = try paths(arguments).map { with($0).path }
+        guard all.count > 1 else { return [:] }
+        return Dictionary(all.map { ($0, .init(pendingIn: [$0])) }, uniquingKeysWith: { first, _ in first })
+    }
+
     private func with(_ path: String) -> SpoolOptions {
         var options = self
         options.spool = path

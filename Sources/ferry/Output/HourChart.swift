@@ -6,8 +6,9 @@ import FerryUpload
 struct HourChart {
     let isJSON: Bool
 
-    func print(_ replay: Replay) throws {
-        let (hours, report) = try replay.dryRun()
+    func print(_ replay: Replay, _ progress: Progress) throws {
+        let (hours, report) = try replay.dryRun { progress.show($0) }
+        progress.end()
         if isJSON {
             struct Line: Encodable {
                 let hour: Timestamp

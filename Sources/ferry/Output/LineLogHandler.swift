@@ -1,5 +1,4 @@
 import FerrySpool
-import Glibc
 import Logging
 
 /// Lines as people expect them from a command, or as a service writes them, or as JSON.
@@ -16,11 +15,9 @@ struct LineLogHandler: LogHandler {
         if Log.writesJSON {
             var fields = ["at": Timestamp.now().rfc3339, "level": event.level.rawValue, "message": "\(event.message)"]
             for (key, value) in event.metadata ?? [:] { fields[key] = "\(value)" }
-            StandardError.write(((try? fields.jsonLine()) ?? "{}").printable() + "\n")
+            StandingLine.write(((try? fields.jsonLine()) ?? "{}").printable() + "\n")
             return
         }
-        // A progress line may stand there.
-        let clear = isatty(2) != 0 ? "\r\u{1b}[K" : ""
         // Names of files and texts of other machines are in it.
         let level: LogLineStyle.Level =
             switch event.level {
@@ -29,6 +26,6 @@ struct LineLogHandler: LogHandler {
             default: .notice
             }
         let line = Log.style.line(level, "\(event.message)".printable(), at: .now())
-        StandardError.write("\(clear)\(line)\n")
+        StandingLine.write("\(line)\n")
     }
 }

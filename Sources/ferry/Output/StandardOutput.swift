@@ -27,6 +27,12 @@ enum StandardOutput {
         }
     }
 
+    /// Whether what is printed goes into a file.
+    static var isRegularFile: Bool {
+        var output = stat()
+        return fstat(1, &output) == 0 && output.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Whether what is printed is thrown away.
     static var isNullDevice: Bool {
         var (output, null) = (stat(), stat())
@@ -38,7 +44,9 @@ enum StandardOutput {
         try buffer.withLock { try empty(&$0) }
     }
 
-    private static func empty(_ buffer: inout [UInt8]) throws {
+    private static func empty(_ buffer: inout [UInt8]) throws { try StandingLine.away { try writeAll(&buffer) } }
+
+    private static func writeAll(_ buffer: inout [UInt8]) throws {
         var written = 0
         while written < buffer.count {
             let count = buffer.withUnsafeBytes { Glibc.write(1, $0.baseAddress! + written, $0.count - written) }

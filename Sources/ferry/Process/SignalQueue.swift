@@ -82,7 +82,7 @@ private final class LastResort: Sendable {
         }
         let seconds = (isFirst ? Int(patience.components.seconds) : 0) + Self.grace
         queue.asyncAfter(deadline: .now() + .seconds(seconds)) {
-            StandardError.write("ferry: error: a folder does not answer; what was under way stays pending\n")
+            StandingLine.writeLast("ferry: error: a folder does not answer; what was under way stays pending\n")
             _exit(ExitStatus.localFailure.rawValue)
         }
     }

@@ -9,6 +9,7 @@ struct LaneUploads: Sendable {
     let destinations: [(lane: Lane, options: UploadOptions)]
     let isJSON: Bool
     let isQuiet: Bool
+    let progress: Progress
     let log: Log
 
     /// Sends, and tells what came of it. Returns what to exit with.
@@ -24,6 +25,7 @@ struct LaneUploads: Sendable {
     private func run(
         _ spool: Spool, _ unfinished: [RecoveryError], _ running: RunningPasses
     ) async throws -> ExitStatus {
+        progress.begin(ProgressLine(verb: "put", total: progress.isShown ? .init(pendingIn: spool) : nil))
         let routed = try await pass(spool, routing, unfinished, running)
         for problem in routed.report.unfinished { log.warn("\(problem)") }
         var status = say(routed, isRouting: true)
@@ -32,6 +34,8 @@ struct LaneUploads: Sendable {
             try StandardOutput.flush()
             return status
         }
+        let lanes = destinations.map { spool.lanes.path(of: $0.lane.name) }
+        progress.begin(ProgressLine(verb: "sent", total: progress.isShown ? .init(pendingIn: lanes) : nil))
         // What fails of one stops no other.
         let ends = await withTaskGroup(of: (Int, Result<UploadSummary, CommandError>).self) { group in
             for (index, destination) in destinations.enumerated() {
@@ -41,6 +45,7 @@ struct LaneUploads: Sendable {
             for await next in group { ends.append(next) }
             return ends.sorted { $0.0 < $1.0 }.map(\.1)
         }
+        progress.pause()
         for (end, destination) in zip(ends, destinations) {
             let own: ExitStatus
             switch end {
@@ -86,7 +91,6 @@ struct LaneUploads: Sendable {
     private func pass(
         _ spool: Spool, _ options: UploadOptions, _ unfinished: [RecoveryError], _ running: RunningPasses
     ) async throws -> UploadSummary {
-        let progress = Progress(isShown: false, log: log)
         do throws(UploadError) {
             let pass = try UploadPass(spool, options: options, unfinished: unfinished, onEvent: { progress.show($0) })
             running.add(pass)

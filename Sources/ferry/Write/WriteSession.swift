@@ -7,6 +7,7 @@ struct WriteSession: ~Copyable {
     private let invalidLines: InvalidLines
     private let isArray: Bool
     private let interrupt: SignalPipe
+    private let progress: Progress
     private let log: Log
     private let lines: EventLines
     private var line: Int64 = 0
@@ -25,12 +26,14 @@ struct WriteSession: ~Copyable {
     ///   - isArray: Events are the elements of arrays.
     ///   - textField: Where lines go that are no JSON objects.
     init(
-        writer: SegmentWriter, invalidLines: InvalidLines, isArray: Bool, textField: String?, interrupt: SignalPipe, log: Log
+        writer: SegmentWriter, invalidLines: InvalidLines, isArray: Bool, textField: String?, interrupt: SignalPipe,
+        progress: Progress, log: Log
     ) {
         self.writer = writer
         self.invalidLines = invalidLines
         self.isArray = isArray
         self.interrupt = interrupt
+        self.progress = progress
         self.log = log
         lines = EventLines(textField: textField)
     }
@@ -66,7 +69,9 @@ struct WriteSession: ~Copyable {
                     writer.note(waited: now - before, worked: after - now)
                     before = after
                 }
+                let (eventsBefore, bytesBefore) = (events, reader.bytesRead)
                 let goesOn = try read(reader, file.path, at: now)
+                progress.add(events - eventsBefore, ByteCount(reader.bytesRead - bytesBefore))
                 // What was read is in the journal before more is read: a kill -9 loses one read from a pipe at most.
                 try writer.flush()
                 try writer.rollIfDue(at: now)

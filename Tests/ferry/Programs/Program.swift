@@ -37,7 +37,11 @@ struct Program: Sendable {
     }
 
     /// Starts it.
-    func start(_ arguments: [String], input: String? = nil) throws -> Running {
+    ///
+    /// - Parameters:
+    ///   - output: Where it writes; `nil`: a file of its own.
+    ///   - errors: Where its errors go; `nil`: a file of their own.
+    func start(_ arguments: [String], input: String? = nil, output: String? = nil, errors: String? = nil) throws -> Running {
         let folder = TemporaryFolder()
         // Files instead of pipes: nobody has to read while the program runs, and nothing blocks when it is killed.
         for name in ["in", "out", "err"] {
@@ -45,7 +49,7 @@ struct Program: Sendable {
         }
         let process = try ChildProcess(
             path, arguments, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
-            input: folder("in"), output: folder("out"), errors: folder("err"))
+            input: folder("in"), output: output ?? folder("out"), errors: errors ?? folder("err"))
         return Running(process, folder)
     }
 

@@ -58,7 +58,10 @@ struct AcknowledgeCommand: ParsableCommand {
         for path in receipts {
             do { read.append((path, try self.read(path))) } catch { note(error, path) }
         }
-        for ((path, _), result) in zip(read, spool.exports.acknowledge(read.map(\.bytes), from: keys, at: .now())) {
+        let progress = Progress(isShown: !spoolOptions.quiet && !output.json, log: spoolOptions.log)
+        let results = spool.exports.acknowledge(read.map(\.bytes), from: keys, at: .now(), onProgress: progress.show)
+        progress.end()
+        for ((path, _), result) in zip(read, results) {
             switch result {
             case .failure(let error): note(error, path)
             case .success(let result):

@@ -70,17 +70,22 @@ struct ExportCommand: ParsableCommand {
         options.maxBytes = maxBytes
         options.asTar = tar
         options.includesExported = again
+        let progress = Progress(isShown: !spoolOptions.quiet && !output.json, log: spoolOptions.log)
+        defer { progress.end() }
         let report: ExportReport
         do {
             options.signingKeys = try sign.map { try PrivateKeys(file: $0) }
             options.recipient = try encryptTo.map { try PublicKeys(file: $0) }
-            report = try Export(spool, options: options, now: .now()).run(to: destination!)
+            var export = Export(spool, options: options, now: .now())
+            export.onProgress = progress.show
+            report = try export.run(to: destination!)
         } catch let error as KeyError {
             throw CommandError(.badConfiguration, error.description)
         } catch let error as FileError {
             throw CommandError(
                 error.isOutOfSpace ? .spoolFull : .localFailure, "nothing is marked, the spool is as it was: \(error)")
         }
+        progress.end()
         try show(report)
         if report.left > 0 || report.busy > 0 || report.damaged > 0 || !report.leftOut.isEmpty || report.others.misnamed > 0 {
             throw ExitStatus.remaining.code

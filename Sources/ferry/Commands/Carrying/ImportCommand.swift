@@ -43,17 +43,22 @@ struct ImportCommand: ParsableCommand {
                 "the spool \(spool.path) is disabled: it stores nothing new, and the bundle stays as it is; ferry enable changes that"
             )
         }
+        let progress = Progress(isShown: !spoolOptions.quiet && !output.json, log: spoolOptions.log)
+        defer { progress.end() }
         let results: [Result<ImportReport, BundleError>]
         do {
             var options = ImportOptions()
             options.sender = try from.map { try PublicKeys(file: $0) }
             options.keys = try key.map { try PrivateKeys(file: $0) }
-            results = try Import(spool, options: options).run(source, at: .now())
+            var intake = Import(spool, options: options)
+            intake.onProgress = progress.show
+            results = try intake.run(source, at: .now())
         } catch let error as KeyError {
             throw CommandError(.badConfiguration, error.description)
         } catch let error as FileError {
             throw CommandError(error.isOutOfSpace ? .spoolFull : .localFailure, error.description)
         }
+        progress.end()
         guard !results.isEmpty else { throw CommandError(.badData, "there is no bundle in \(source)") }
         var statuses: Set<ExitStatus> = []
         for result in results {

@@ -34,14 +34,17 @@ struct CatCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Events on a terminal, or on their way to another program that uses it, are no place for a line.
+        let progress = Progress(isShown: !spoolOptions.quiet && StandardOutput.isRegularFile, log: spoolOptions.log)
+        defer { progress.end() }
         if let url = selection.segments.first, ObjectStore.isURL(url) {
             let inspection = StoreInspection(store: try await storeOptions.store(url), log: spoolOptions.log)
-            return try await inspection.print(where: selection.matches)
+            return try await inspection.print(progress, where: selection.matches)
         }
-        try spoolOptions.forEach(selection.spools) { options, _ in try print(options) }
+        try spoolOptions.forEach(selection.spools) { options, _ in try print(options, progress) }
     }
 
-    private func print(_ spoolOptions: SpoolOptions) throws {
+    private func print(_ spoolOptions: SpoolOptions, _ progress: Progress) throws {
         let spool = try spoolOptions.openForReading()
         let log = spoolOptions.log
         var isDamaged = false
@@ -52,10 +55,15 @@ struct CatCommand: AsyncParsableCommand {
         }
         let segments = try selection.files(spool, note: note)
         let ended = Set(segments.lazy.filter { $0.place != .pending }.map { FileName($0.name) })
+        if progress.isShown { progress.begin(ProgressLine(verb: "printed", total: .init(sizesOf: segments))) }
         for segment in segments {
+            var size = ByteCount.zero
+            defer { progress.count(size) }
             var last = UInt8(ascii: "\n")
             do {
-                try open(segment, in: spool, besides: ended)?.inflate(limit: ByteCount(.max), wholeUpTo: .oneAtATime) { bytes in
+                let file = try open(segment, in: spool, besides: ended)
+                size = try file?.status().size ?? .zero
+                try file?.inflate(limit: ByteCount(.max), wholeUpTo: .oneAtATime) { bytes in
                     try StandardOutput.write(bytes)
                     last = bytes.last ?? last
                 }

@@ -39,7 +39,8 @@ struct StoreInspection {
     }
 
     /// Prints the events of each object that `matches` takes, in the order of names.
-    func print(where matches: (String) -> Bool) async throws {
+    func print(_ progress: Progress, where matches: (String) -> Bool) async throws {
+        progress.begin(ProgressLine(verb: "printed", unit: .object))
         let environment = ProcessInfo.processInfo.environment
         let scratch = environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         var reader = store.reader()
@@ -55,6 +56,7 @@ struct StoreInspection {
                     let file = try OpenFile.unnamed(in: scratch)
                     try await reader.get(object, into: file)
                     try Self.print(file)
+                    progress.count(object.size)
                 } catch let error as ObjectStoreError where error.isOfObject {
                     log.warn("\(object.name): \(error)")
                     isDamaged = true

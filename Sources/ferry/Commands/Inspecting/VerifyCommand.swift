@@ -18,9 +18,13 @@ struct VerifyCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Count what inflates to more than this as damaged.", valueName: "size"))
     var inflateLimit = ByteCount.mebibytes(1024)
 
-    func run() throws { try spoolOptions.forEach(selection.spools) { options, prefix in try verify(options, prefix) } }
+    func run() throws {
+        let progress = Progress(isShown: !spoolOptions.quiet && !output.json, log: spoolOptions.log)
+        defer { progress.end() }
+        try spoolOptions.forEach(selection.spools) { options, prefix in try verify(options, prefix, progress) }
+    }
 
-    private func verify(_ spoolOptions: SpoolOptions, _ prefix: String) throws {
+    private func verify(_ spoolOptions: SpoolOptions, _ prefix: String, _ progress: Progress) throws {
         let spool = try spoolOptions.openForReading()
         let log = spoolOptions.log
         var sound = 0
@@ -33,9 +37,7 @@ struct VerifyCommand: ParsableCommand {
             failures.append(error)
         }
         let files = try selection.files(spool, note: note)
-        let isShown = !spoolOptions.quiet && !output.json
-        let line = ProgressLine(verb: "checked", total: isShown ? ProgressLine.Amount(sizesOf: files) : nil)
-        let progress = Progress(line, isShown: isShown, log: log)
+        if progress.isShown { progress.begin(ProgressLine(verb: "checked", total: .init(sizesOf: files))) }
         for segment in files {
             if segment.place == .pending, let flaw = NameFlaw(segment.name) { flawed.add(segment.name, flaw) }
             do {
@@ -53,7 +55,7 @@ struct VerifyCommand: ParsableCommand {
                 note(error)
             }
         }
-        progress.end()
+        progress.pause()
         do throws(FileError) {
             if selection.isEverythingPending {
                 for short in try spool.arrivals.short(among: spool.housekeeping.unfinished(spool.scan()).arrivals) {

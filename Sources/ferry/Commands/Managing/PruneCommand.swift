@@ -32,18 +32,22 @@ struct PruneCommand: ParsableCommand {
         }
     }
 
-    func run() throws { try spoolOptions.forEach(spools) { options, prefix in try prune(options, prefix) } }
+    func run() throws {
+        let progress = Progress(isShown: !spoolOptions.quiet && !output.json, log: spoolOptions.log)
+        defer { progress.end() }
+        try spoolOptions.forEach(spools) { options, prefix in try prune(options, prefix, progress) }
+    }
 
-    private func prune(_ spoolOptions: SpoolOptions, _ prefix: String) throws {
+    private func prune(_ spoolOptions: SpoolOptions, _ prefix: String, _ progress: Progress) throws {
         let spool = try spoolOptions.open(.write)
         var done: [Pruned] = []
-        do throws(FileError) { done.append(try prune(spool, nil)) } catch { throw CommandError(error) }
+        do throws(FileError) { done.append(try prune(spool, nil, progress)) } catch { throw CommandError(error) }
         // Without a name all destinations are meant, each with these limits, as those of an upload.
         for name in try lanes(of: spool) {
             do throws(FileError) {
                 let lane = try Spool.open(spool.lanes.path(of: name), access: .write)
                 for problem in try lane.housekeeping.recover().problems { spoolOptions.log.warn("\(name): \(problem)") }
-                done.append(try prune(lane, name))
+                done.append(try prune(lane, name, progress))
             } catch {
                 done.append(Pruned(name: name, problems: [error]))
             }
@@ -52,6 +56,7 @@ struct PruneCommand: ParsableCommand {
             done.append(
                 Pruned(name: name, problems: [FileError("find the lane in", spool.lanes.path(of: name), code: ENOMEDIUM)]))
         }
+        progress.pause()
         for one in done { for problem in one.problems { spoolOptions.log.warn("\(prefix)\(one.prefix)\(problem)") } }
         if output.json {
             try StandardOutput.print(PruneReport(spool.path, done).jsonLine())
@@ -71,11 +76,12 @@ struct PruneCommand: ParsableCommand {
         do throws(FileError) { return try spool.lanes.names() } catch { throw CommandError(error) }
     }
 
-    private func prune(_ spool: Spool, _ name: LaneName?) throws(FileError) -> Pruned {
+    private func prune(_ spool: Spool, _ name: LaneName?, _ progress: Progress) throws(FileError) -> Pruned {
         let log = spoolOptions.log
         var done = Pruned(name: name)
-        done.report = try spool.retention.apply(retention.limits) { log.warn("\(done.prefix)\($0)") }
-        let pruning = spool.sent.prune(RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now())
+        done.report = try spool.retention.apply(retention.limits, onProgress: progress.show) { log.warn("\(done.prefix)\($0)") }
+        let pruning = spool.sent.prune(
+            RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now(), onProgress: progress.show)
         done.sent = pruning.deleted
         done.problems = done.report.problems + pruning.problems
         if done.report.isClockSettling || pruning.isClockSettling { log.warn("\(done.prefix)\(ClockJumpDetector.settling)") }

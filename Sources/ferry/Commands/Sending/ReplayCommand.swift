@@ -141,7 +141,11 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         // Mistakes in the options are to be reported before there is a run.
         notePending()
-        if dryRun { return try HourChart(isJSON: output.json).print(try makeReplay { _ in }) }
+        if dryRun {
+            let progress = Progress(isShown: !quiet && !output.json, log: Log(isQuiet: quiet))
+            defer { progress.end() }
+            return try HourChart(isJSON: output.json).print(try makeReplay { _ in }, progress)
+        }
         let replay = try makeReplay { _ in }
         do throws(FileError) { try replay.requirePaths() } catch {
             throw CommandError(.localFailure, "\(error); nothing is replayed")
@@ -181,12 +185,18 @@ struct ReplayCommand: AsyncParsableCommand {
         let progress = Progress(isShown: !quiet && !output.json, log: log)
         let stores = try await stores()
         let objects = stores.isEmpty ? nil : ReplayedObjects(stores, selection, in: run.spool.path)
-        let replay = try makeReplay(of: objects, isResumed: isResumed) { progress.show($0) }
+        let keepsPace = selection.keepsPace
+        let replay = try makeReplay(of: objects, isResumed: isResumed) { event in
+            // At a pace the sources are counted, and not what they become.
+            if case .sent = event, keepsPace { return }
+            progress.show(event)
+        }
+        defer { progress.end() }
         let (report, missing): (ReplayReport, Int64)
         do {
             (report, missing) = try await Interruptible.run {
-                let missing = try await objects?.fetch { log.warn($0) } ?? 0
-                return (try await replay.run(run), missing)
+                let missing = try await objects?.fetch(progress) { log.warn($0) } ?? 0
+                return (try await replay.run(run) { progress.show($0) }, missing)
             } stop: {
                 replay.stop()
             }

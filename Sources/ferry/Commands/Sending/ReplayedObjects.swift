@@ -20,8 +20,9 @@ struct ReplayedObjects: Sendable {
     /// Copies what is not there yet. What cannot be had stops no other.
     ///
     /// - Returns: How many objects were left out, which `warn` has named.
-    func fetch(warn: (String) -> Void) async throws -> Int64 {
+    func fetch(_ progress: Progress, warn: (String) -> Void) async throws -> Int64 {
         guard access(folder, F_OK) != 0 else { return 0 }
+        progress.begin(ProgressLine(verb: "fetched", unit: .object))
         let part = "\(folder).part"
         var missing: Int64 = 0
         for (number, store) in stores.enumerated() {
@@ -39,6 +40,7 @@ struct ReplayedObjects: Sendable {
                         let place = object.name.utf8.dropLast(object.fileName.utf8.count)
                         do {
                             try await Self.copy(object, into: "\(part)/\(number)-\(StableHash.of(place))", &reader)
+                            progress.count(object.size)
                         } catch let error as ObjectStoreError where error.isOfObject {
                             warn("\(object.name): \(error); it is left out")
                             missing += 1

@@ -105,16 +105,25 @@ struct UploadCommand: AsyncParsableCommand {
         return settings
     }
 
-    func run() async throws { try await spoolOptions.forEach(spools) { options in try await send(options) } }
+    func run() async throws {
+        let progress = Progress(isShown: !spoolOptions.quiet && !output.json && !dryRun, log: spoolOptions.log)
+        defer { progress.end() }
+        var ahead = progress.isShown ? try spoolOptions.pendingAhead(spools) : [:]
+        try await spoolOptions.forEach(spools) { options in
+            ahead[options.path] = nil
+            try await send(options, progress, ahead: ahead.values.reduce(.init(), +))
+        }
+    }
 
-    private func send(_ spoolOptions: SpoolOptions) async throws {
+    /// - Parameter ahead: What is pending in the spools that come after this one.
+    private func send(_ spoolOptions: SpoolOptions, _ progress: Progress, ahead: ProgressLine.Amount) async throws {
         let environment = ProcessInfo.processInfo.environment
         let isLane = spoolOptions.lane != nil || (try? Spool.open(spoolOptions.path, access: .read).isLane) ?? false
         let several = destination.several
         guard !isLane || several.count < 2 else {
             throw ValidationError("\(spoolOptions.path) waits for one destination: give it one --to")
         }
-        if !several.isEmpty, !isLane { return try await sendToSeveral(spoolOptions, environment) }
+        if !several.isEmpty, !isLane { return try await sendToSeveral(spoolOptions, environment, progress) }
         let options = try settings(to: several.first?.url).options(environment: environment)
         if dryRun {
             return try DryRunOutput(isJSON: output.json, log: spoolOptions.log).print(try spoolOptions.openForReading(), options)
@@ -123,9 +132,7 @@ struct UploadCommand: AsyncParsableCommand {
         try await options.requireCredentials()
         try DescriptorLimit.require(eventLoops: System.coreCount, uploads: parallel)
         let (spool, unfinished) = try spoolOptions.openRecovered(.write)
-        let isShown = !spoolOptions.quiet && !output.json
-        let line = ProgressLine(verb: "sent", total: isShown ? ProgressLine.Amount(pendingIn: spool) : nil)
-        let progress = Progress(line, isShown: isShown, log: spoolOptions.log)
+        progress.goOn(with: spool, ahead: ahead)
         let pass: UploadPass
         do throws(UploadError) {
             pass = try UploadPass(spool, options: options, unfinished: unfinished, onEvent: { progress.show($0) })
@@ -140,10 +147,8 @@ struct UploadCommand: AsyncParsableCommand {
                 pass.stop()
             }
         } catch let error as UploadError {
-            progress.end()
             throw error.commandFailure
         }
-        progress.end()
         warnOfLanes(spool)
         let summary = UploadSummary(report: report, destination: options.destination, now: .now(), name: spoolOptions.lane)
         if output.json {
@@ -158,7 +163,9 @@ struct UploadCommand: AsyncParsableCommand {
 }
 
 extension UploadCommand {
-    private func sendToSeveral(_ spoolOptions: SpoolOptions, _ environment: [String: String]) async throws {
+    private func sendToSeveral(
+        _ spoolOptions: SpoolOptions, _ environment: [String: String], _ progress: Progress
+    ) async throws {
         let common = try settings(to: destination.several[0].url)
         var routing = UploadSettings(routingTo: destination.several.map { Lane($0.name) })
         (routing.order, routing.verification, routing.inflateLimit) = (order, verify, inflateLimit)
@@ -167,7 +174,7 @@ extension UploadCommand {
             routing: try routing.options(environment: environment),
             destinations: try destination.several.map { one in
                 (Lane(one.name), try settings(to: one.url).options(environment: environment))
-            }, isJSON: output.json, isQuiet: spoolOptions.quiet, log: spoolOptions.log)
+            }, isJSON: output.json, isQuiet: spoolOptions.quiet, progress: progress, log: spoolOptions.log)
         if dryRun { return try uploads.printDue(in: try spoolOptions.openForReading()) }
         for destination in uploads.destinations { try await destination.options.requireCredentials() }
         try DescriptorLimit.require(eventLoops: System.coreCount, uploads: parallel * destination.several.count)

@@ -110,9 +110,12 @@ struct WriteCommand: ParsableCommand {
             if deleted.segments > 0 { spoolOptions.log.note(sentDeletedText(deleted)) }
             tell(writer.dropped)
         }
+        let progress = Progress(isShown: isWatched, log: spoolOptions.log)
+        defer { progress.end() }
+        progress.begin(of: inputs)
         var session = WriteSession(
             writer: writer, invalidLines: invalidLines, isArray: array, textField: asText, interrupt: interrupt,
-            log: spoolOptions.log)
+            progress: progress, log: spoolOptions.log)
         var reading = (index: 0, firstLine: firstLine)
         do {
             for (index, file) in inputs.enumerated() where !session.isInterrupted {
@@ -121,6 +124,7 @@ struct WriteCommand: ParsableCommand {
                 try session.read(file == "-" ? .standardInput() : .reading(file))
             }
         } catch {
+            progress.end()
             // What was read before it and is not in a journal yet belongs there; where that fails, the count says so.
             if !(error is SegmentWriteError) { try? writer.flush() }
             throw try failure(error, stored(reading, session), in: spool, writer)
@@ -133,6 +137,7 @@ struct WriteCommand: ParsableCommand {
             guard writer.firstUnstored == nil else { throw try stopped(error.exitStatus, "\(error)", stored, in: spool, writer) }
             throw try unpublished(error, stored, isInterrupted: session.isInterrupted, in: spool)
         }
+        progress.end()
         let printing = Result { try report(stored, segments) }
         if session.isInterrupted {
             var message = "Interrupted. \(stored.whereItStopped). \(stored.continuation)"
@@ -147,6 +152,9 @@ struct WriteCommand: ParsableCommand {
         }
         if stored.invalid > 0 { throw ExitStatus.badData.code }
     }
+
+    /// Whether it is shown how far it is. A person who types the events has the terminal.
+    private var isWatched: Bool { !spoolOptions.quiet && !output.json && !(inputs.contains("-") && isatty(0) != 0) }
 
     var inputs: [String] { files.isEmpty ? ["-"] : files }
 

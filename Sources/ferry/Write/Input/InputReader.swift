@@ -13,6 +13,8 @@ final class InputReader {
     /// How it is compressed; `nil` until that can be told.
     private(set) var form: InputForm?
     private var decoder: (any InputDecoder)?
+    /// How much of the input, as it is, has been read.
+    private(set) var bytesRead: Int64 = 0
     private var lines: LineBuffer
     private var array: JSONArrayCutter?
 
@@ -47,6 +49,7 @@ final class InputReader {
         if form == .plain, array == nil {
             // The usual case, without a copy.
             let count = try file.read(into: lines.space)
+            bytesRead += Int64(count)
             if count == 0 {
                 try lines.finish { piece, _ in try body(piece) }
             } else {
@@ -55,6 +58,7 @@ final class InputReader {
             return count > 0
         }
         let count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: input[headLength...]))
+        bytesRead += Int64(count)
         let bytes = UnsafeRawBufferPointer(rebasing: input[..<(headLength + count)])
         if form == nil {
             guard let form = InputForm(bytes, isWhole: count == 0) else {
