@@ -21,7 +21,7 @@ struct HandedOn {
                 "it travels in this spool's own bundle \(bundle): acknowledge that one's receipt, or forget that bundle, and import again"
             case .wentThere:
                 "this spool handed it over to the one that brings it back: send it on from there to another spool than this one, or it goes in a circle"
-            case .leaving: "it is being sent on at this moment, or cannot be read: import again later"
+            case .leaving: ImportReport.isLeaving
             case .wentOn:
                 "it was in this spool before, and was handed on from here: send it on from there to another spool than this one, or it goes in a circle"
             }

@@ -31,6 +31,9 @@ public struct ImportReport: Sendable {
     /// The receipt as it is to be carried back, signed if there was a key.
     public var receiptBytes: [UInt8] = []
 
+    /// Why a segment is withheld that a later import vouches for.
+    package static let isLeaving = "it is being sent on at this moment, or cannot be read: import again later"
+
     /// Whether the hub has all of the bundle, and vouches for it.
     public var isComplete: Bool { missing.isEmpty && damaged.isEmpty && withheld.isEmpty && failure == nil }
 }

@@ -16,8 +16,12 @@ struct SpoolOptions: ParsableArguments {
             "One of several destinations: what waits for it alone, in to/NAME of the spool.", valueName: "name"))
     var destination: String?
 
-    @Flag(name: .shortAndLong, help: "Say nothing but errors.")
+    @Flag(name: .shortAndLong, help: SpoolOptions.quietHelp)
     var quiet = false
+
+    /// What `--quiet` means, for every command that does its work and ends.
+    static let quietHelp: ArgumentHelp =
+        "Say only what a person must mend: no progress, no results, nothing of what a later call mends (75)."
 
     func validate() throws {
         guard let destination, LaneName(destination) == nil else { return }

@@ -16,6 +16,8 @@ struct ReplaySummary {
 
     func print() throws {
         let log = Log(isQuiet: isQuiet)
+        // The same call again goes on with a run that was resumed; of one that has just begun only its ID does.
+        let waitsForCall = isQuiet && isResumed
         if report.sources == 0 { log.error(Self.nothingFound) }
         for (path, reason) in report.damaged { log.error("\(path) is left out: \(reason)") }
         if report.damagedUnnamed > 0 { log.error("\(counted(report.damagedUnnamed, "more file")) left out earlier in this run") }
@@ -24,8 +26,11 @@ struct ReplaySummary {
         if report.grownEarlier > 0 {
             log.error("\(counted(report.grownEarlier, "source")) had grown earlier in this run, and taken as it was then")
         }
-        for name in report.busy { log.error("another process has \(name), which this run staged: it does not count as sent") }
+        for name in report.busy where !waitsForCall {
+            log.error("another process has \(name), which this run staged: it does not count as sent")
+        }
         switch report.stopReason {
+        case .unavailable where waitsForCall, .off where waitsForCall: break
         case .unavailable(let reason, _), .misconfigured(let reason), .off(let reason):
             log.error("the destination: \(reason.message)")
         case .headWaits, .timeLimit, .interrupted, .paused, .localFailure, nil: break
@@ -73,6 +78,8 @@ struct ReplaySummary {
                 try StandardOutput.print("\(report.rejected) rejected, kept in \(state)/\(report.run)/rejected")
             }
             if !report.isComplete { try StandardOutput.print("not complete: ferry replay --resume \(report.run) goes on") }
+        } else if !report.isComplete, !isResumed {
+            log.warn("not complete: ferry replay --resume \(report.run) goes on")
         }
         try StandardOutput.flush()
     }

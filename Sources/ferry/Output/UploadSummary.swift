@@ -52,6 +52,13 @@ struct UploadSummary {
         }
     }
 
+    /// What a person must mend, and is told of with the results alone: where those are not shown, it is told all the same.
+    var faults: [String] { limitProblems + (report.others.isEmpty ? [] : ["ignored \(report.others)"]) }
+
+    private var limitProblems: [String] {
+        report.retention.problems.prefix(3).map { "the limits are kept as far as that goes: \($0)" }
+    }
+
     /// What commands need that are to look at the destination's lane.
     private var option: String { name.laneOption }
 
@@ -95,7 +102,7 @@ struct UploadSummary {
             lines.append(
                 "left \(counted(report.unusable, "segment")) that cannot be used: \(reasons)\(report.unusable > 3 ? "; …" : "")")
         }
-        for problem in report.retention.problems.prefix(3) { lines.append("the limits are kept as far as that goes: \(problem)") }
+        lines += limitProblems
         if report.incomplete > 0 {
             lines.append(
                 "held back \(counted(report.incomplete, "file")) that may be still being written: no whole gzip, given up \(ForeignFile.patience.forPeople) after the last change"

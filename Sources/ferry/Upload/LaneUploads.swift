@@ -111,6 +111,8 @@ struct LaneUploads: Sendable {
                 isRouting && $0.hasPrefix("sent ") ? "put " + $0.dropFirst(5).replacing(" to ", with: " into ") : $0
             }
             for line in lines { try? StandardOutput.print(name + line) }
+        } else if isQuiet {
+            for fault in summary.faults { log.warn(name + fault) }
         }
         if let problem = summary.problem(isQuiet: isQuiet) { log.error(name + problem) }
         return summary.status

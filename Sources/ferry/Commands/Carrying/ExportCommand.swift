@@ -110,6 +110,10 @@ struct ExportCommand: ParsableCommand {
 
     private func show(_ report: ExportReport) throws {
         if !report.others.isEmpty { spoolOptions.log.warn("ignored \(report.others)") }
+        if report.damaged > 0 {
+            spoolOptions.log.warn(
+                "\(report.damaged) are no whole gzip, and stay; ferry verify\(spoolOptions.laneOption) tells why")
+        }
         for (name, reason) in report.leftOut.prefix(20) { spoolOptions.log.error("\(name) is left out: \(reason)") }
         if report.leftOut.count > 20 { spoolOptions.log.error("… and \(report.leftOut.count - 20) more; --json shows all") }
         if output.json {
@@ -150,10 +154,6 @@ struct ExportCommand: ParsableCommand {
             }
             if report.left > 0 { try StandardOutput.print("\(report.left) did not fit") }
             if report.busy > 0 { try StandardOutput.print("\(report.busy) were busy, or may be still being written") }
-            if report.damaged > 0 {
-                try StandardOutput.print(
-                    "\(report.damaged) are no whole gzip, and stay; ferry verify\(spoolOptions.laneOption) tells why")
-            }
             if report.alreadyExported > 0 {
                 try StandardOutput.print("\(report.alreadyExported) travel already; --again includes them")
             }

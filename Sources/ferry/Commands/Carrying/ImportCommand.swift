@@ -151,10 +151,12 @@ struct ImportCommand: ParsableCommand {
         }
         if report.sentDeleted.segments > 0 { spoolOptions.log.note(sentDeletedText(report.sentDeleted)) }
         for (name, reason) in report.damaged { spoolOptions.log.error("\(report.path): \(name) is not taken: \(reason)") }
-        for (name, reason) in report.withheld.prefix(20) {
+        // What is just being sent on, a later import mends.
+        let withheld = report.withheld.filter { !spoolOptions.quiet || $0.reason != ImportReport.isLeaving }
+        for (name, reason) in withheld.prefix(20) {
             spoolOptions.log.error("\(report.path): \(name) is here, and the receipt does not vouch for it: \(reason)")
         }
-        if report.withheld.count > 20 { spoolOptions.log.error("… and \(report.withheld.count - 20) more; --json shows all") }
+        if withheld.count > 20 { spoolOptions.log.error("… and \(withheld.count - 20) more; --json shows all") }
         for name in report.missing.prefix(20) {
             spoolOptions.log.error("\(report.path): \(name) is missing; was the stick pulled out?")
         }

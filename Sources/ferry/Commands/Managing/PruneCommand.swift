@@ -84,13 +84,15 @@ struct PruneCommand: ParsableCommand {
             RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now(), onProgress: progress.show)
         done.sent = pruning.deleted
         done.problems = done.report.problems + pruning.problems
-        if done.report.isClockSettling || pruning.isClockSettling { log.warn("\(done.prefix)\(ClockJumpDetector.settling)") }
+        // A later call mends these two.
+        if done.report.isClockSettling || pruning.isClockSettling { log.note("\(done.prefix)\(ClockJumpDetector.settling)") }
         if done.report.stillOver > .zero {
-            let reason =
-                done.report.problems.isEmpty
-                ? "the segments that could go are just being sent or written"
-                : "some of the segments that could go cannot be used"
-            log.warn("\(done.prefix)\(done.report.stillOver) over the limit remain: \(reason)")
+            let over = "\(done.prefix)\(done.report.stillOver) over the limit remain"
+            if done.report.problems.isEmpty {
+                log.note("\(over): the segments that could go are just being sent or written")
+            } else {
+                log.warn("\(over): some of the segments that could go cannot be used")
+            }
         }
         return done
     }

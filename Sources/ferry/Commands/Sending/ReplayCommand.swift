@@ -53,7 +53,7 @@ struct ReplayCommand: AsyncParsableCommand {
             discussion: "Default: $XDG_STATE_HOME/ferry/replay, then ~/.local/state/ferry/replay.", valueName: "dir"))
     var state: String?
 
-    @Flag(name: .shortAndLong, help: "Say nothing but errors.")
+    @Flag(name: .shortAndLong, help: SpoolOptions.quietHelp)
     var quiet = false
 
     func validate() throws {
@@ -153,7 +153,10 @@ struct ReplayCommand: AsyncParsableCommand {
         try await options(nil).upload.requireCredentials()
         for store in try await stores() {
             var reader = store.reader()
-            do throws(ObjectStoreError) { try await reader.check(store.namesBegin) } catch { throw CommandError(error) }
+            do throws(ObjectStoreError) { try await reader.check(store.namesBegin) } catch {
+                let failure = CommandError(error)
+                throw quiet && failure.status == .remaining ? failure.status.code : failure
+            }
         }
         let arguments = Array(CommandLine.arguments.dropFirst(2))
         let folder = FileManager.default.currentDirectoryPath
@@ -183,6 +186,7 @@ struct ReplayCommand: AsyncParsableCommand {
     private func go(_ run: ReplayRun, isResumed: Bool = false) async throws {
         let log = Log(isQuiet: quiet)
         let progress = Progress(isShown: !quiet && !output.json, log: log)
+        defer { progress.end() }
         let stores = try await stores()
         let objects = stores.isEmpty ? nil : ReplayedObjects(stores, selection, in: run.spool.path)
         let keepsPace = selection.keepsPace
@@ -191,7 +195,6 @@ struct ReplayCommand: AsyncParsableCommand {
             if case .sent = event, keepsPace { return }
             progress.show(event)
         }
-        defer { progress.end() }
         let (report, missing): (ReplayReport, Int64)
         do {
             (report, missing) = try await Interruptible.run {
@@ -201,10 +204,12 @@ struct ReplayCommand: AsyncParsableCommand {
                 replay.stop()
             }
         } catch let error as CommandError {
+            if isResumed, quiet, error.status == .remaining { throw error.status.code }
             throw CommandError(error.status, "\(error); ferry replay --resume \(run.id) goes on")
         } catch ReplayError.gone {
             throw CommandError(.usage, "there is no replay \(run.id) in \(stateFolder)")
         } catch let error as ReplayError {
+            if isResumed, quiet { throw ExitStatus.remaining.code }
             throw CommandError(.remaining, "\(error): let it end, or end it, before --resume")
         } catch let error as UploadError {
             throw CommandError(.localFailure, "\(error); ferry replay --resume \(run.id) goes on")

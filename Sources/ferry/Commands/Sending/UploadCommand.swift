@@ -155,6 +155,8 @@ struct UploadCommand: AsyncParsableCommand {
             try StandardOutput.print(summary.json())
         } else if !spoolOptions.quiet {
             try summary.text.forEach(StandardOutput.print)
+        } else {
+            for fault in summary.faults { spoolOptions.log.warn(fault) }
         }
         try StandardOutput.flush()
         if let problem = summary.problem(isQuiet: spoolOptions.quiet) { spoolOptions.log.error(problem) }

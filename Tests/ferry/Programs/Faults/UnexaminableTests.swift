@@ -54,8 +54,9 @@ struct UnexaminableTests {
     @Test(
         "What cannot be examined is told, and is no success: nothing is dropped, nothing called empty", .needs("cc"),
         arguments: [
-            ["upload", "--to", "http://127.0.0.1:9/"], ["list"], ["status"], ["prune", "--max-spool-bytes", "1"],
-            ["prune", "--max-spool-age", "1s"],
+            ["upload", "--to", "http://127.0.0.1:9/"], ["upload", "--to", "http://127.0.0.1:9/", "--quiet"], ["list"], ["status"],
+            ["upload", "--to", "http://127.0.0.1:9/", "--quiet", "--max-spool-bytes", "1"], ["prune", "--max-spool-bytes", "1"],
+            ["prune", "--max-spool-age", "1s"], ["prune", "--max-spool-bytes", "1", "--quiet"],
         ])
     func always(command: [String]) async throws {
         let ferry = try await ferry()
