@@ -107,6 +107,7 @@ public struct Receiver: Sendable {
         router.add(middleware: WrongPlace(onEvent: onEvent))
         router.get("healthz") { _, _ in "ok\n" }
         router.post("v1/segments") { request, context in await answer(request, context) }
+        router.head("v1/segments") { request, context in await greet(request, context) }
         var logger = Logger(label: "ferry.receiver")
         logger.logLevel = .critical
         let application = Application(
@@ -205,12 +206,25 @@ public struct Receiver: Sendable {
         case .store(let handler):
             if let refusal = await refusal(request, context) { return refusal }
             return await handler.handle(request, at: context.address)
-        case .hub(let hub):
-            let credentials = MachineAccess.Credentials(
-                token: MachineToken.digest(ofHeader: request.headers[.authorization]),
-                certificate: options.certificate == nil ? nil : await context.certificate())
-            return await hub.handle(request, credentials, at: context.address)
+        case .hub(let hub): return await hub.handle(request, await credentials(request, context), at: context.address)
         }
+    }
+
+    /// Answers one who asks, as `ferry config check --online` does, whether segments would be taken: 204, or why not. Nothing follows the head.
+    private func greet(_ request: Request, _ context: PeerContext) async -> Response {
+        var refused: Response?
+        switch reception {
+        case .spool, .store: refused = await refusal(request, context)
+        case .hub(let hub): refused = await hub.refusal(await credentials(request, context), at: context.address)
+        }
+        refused?.body = ResponseBody()
+        return refused ?? Response(status: .noContent, headers: [.allow: "POST"])
+    }
+
+    private func credentials(_ request: Request, _ context: PeerContext) async -> MachineAccess.Credentials {
+        MachineAccess.Credentials(
+            token: MachineToken.digest(ofHeader: request.headers[.authorization]),
+            certificate: options.certificate == nil ? nil : await context.certificate())
     }
 
     /// Returns the answer to a request that does not show the token; `nil` where it does, or none is needed.

@@ -11,26 +11,9 @@ struct Hub: Sendable {
 
     /// Takes a request's segments into the spool of the machine that it shows itself to be. Nothing in its names, keys or headers has a say in that.
     func handle(_ request: Request, _ credentials: MachineAccess.Credentials, at address: String) async -> Response {
-        switch await visit(credentials) {
-        case .failure(let error):
-            let reason = "the receiver cannot look machines up: \(error.reason)"
-            return refuse(
-                RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(60)), nil, address, logging: "\(error)")
-        case .success(.isOpening(let machine)):
-            let reason = "the spool of \(machine.name) is still being opened: it is large, or another process holds its locks"
-            return refuse(RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(5)), machine.name, address)
-        case .success(.lacksSpool(let machine, let error)):
-            let reason = "the spool of \(machine.name) cannot be opened: \(error.reason)"
-            return refuse(
-                RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(60)), machine.name, address,
-                logging: "\(error)")
-        case .success(.perhapsKnown):
-            let reason = "the receiver's list of machines is damaged, and has no sound line for what was shown"
-            return refuse(RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(60)), nil, address)
-        case .success(.unknown):
-            let reason = "a machine's token or certificate is needed; where both are shown, both must be the same machine's"
-            return refuse(RefusedRequestError(.unauthorized, reason), nil, address)
-        case .success(.known(let machine, let station)):
+        switch await admit(credentials, at: address) {
+        case .refused(let response): return response
+        case .machine(let machine, let station):
             if let wait = station.meter.wait(machine.limits.rate) {
                 let reason = "\(machine.name) sends more than \(machine.limits.rate ?? .zero) a second"
                 return refuse(
@@ -45,6 +28,42 @@ struct Hub: Sendable {
             defer { station.requests.end() }
             let guest = Guest(machine: machine, usage: station.usage, meter: station.meter)
             return await station.handler.handle(request, from: guest, at: address)
+        }
+    }
+
+    /// Returns the answer to a machine that asks whether it may send; `nil` where it may.
+    func refusal(_ credentials: MachineAccess.Credentials, at address: String) async -> Response? {
+        if case .refused(let response) = await admit(credentials, at: address) { response } else { nil }
+    }
+
+    private enum Admitted {
+        case machine(Machine, Station)
+        case refused(Response)
+    }
+
+    private func admit(_ credentials: MachineAccess.Credentials, at address: String) async -> Admitted {
+        func refused(
+            _ error: RefusedRequestError, _ machine: MachineName? = nil, logging reason: String? = nil
+        ) -> Admitted { .refused(refuse(error, machine, address, logging: reason)) }
+        switch await visit(credentials) {
+        case .success(.known(let machine, let station)): return .machine(machine, station)
+        case .failure(let error):
+            let reason = "the receiver cannot look machines up: \(error.reason)"
+            return refused(
+                RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(60)), logging: "\(error)")
+        case .success(.isOpening(let machine)):
+            let reason = "the spool of \(machine.name) is still being opened: it is large, or another process holds its locks"
+            return refused(RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(5)), machine.name)
+        case .success(.lacksSpool(let machine, let error)):
+            let reason = "the spool of \(machine.name) cannot be opened: \(error.reason)"
+            return refused(
+                RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(60)), machine.name, logging: "\(error)")
+        case .success(.perhapsKnown):
+            let reason = "the receiver's list of machines is damaged, and has no sound line for what was shown"
+            return refused(RefusedRequestError(.serviceUnavailable, reason, retryAfter: .seconds(60)))
+        case .success(.unknown):
+            let reason = "a machine's token or certificate is needed; where both are shown, both must be the same machine's"
+            return refused(RefusedRequestError(.unauthorized, reason))
         }
     }
 

@@ -250,6 +250,29 @@ struct MachineProgramTests {
         _ = await hub.end()
     }
 
+    @Test("A look at a hub's receiver tells whether the path and the token are right, and takes nothing")
+    func online() async throws {
+        let token = try await add("press-7")
+        try "wrong\n".write(toFile: folder("wrong"), atomically: true, encoding: .utf8)
+        let (hub, port) = try await start()
+        _ = try folder.spool("source")
+        func check(_ path: String, _ token: String) async throws -> Program.Result {
+            try await Program().run(
+                "config", "check", "--online", "--spool", folder("source"), "--to", "http://127.0.0.1:\(port)\(path)", "--set",
+                "token-file=\(token)")
+        }
+        let right = try await check("/v1/segments", token)
+        #expect(right.status == 0, "\(right.output)\(right.errors)")
+        #expect(right.output.contains(": good: "), "\(right.output)")
+        let stranger = try await check("/v1/segments", folder("wrong"))
+        #expect(stranger.status == 77, "\(stranger.output)\(stranger.errors)")
+        let elsewhere = try await check("/v2/segments", token)
+        #expect(elsewhere.output.contains("the path is wrong"), "\(elsewhere.output)")
+        hub.send(SIGTERM)
+        _ = await hub.end()
+        #expect(try Spool.open(folder("hub/press-7"), access: .read).pending().isEmpty)
+    }
+
     @Test("Without an output for a token nothing is made")
     func noOutput() async throws {
         let result = try await Program("/bin/sh", environment: ["FERRY": Program.ferry, "DIR": folder.path]).run(
