@@ -10,6 +10,14 @@ extension Timestamp {
         return age.ageForPeople
     }
 
+    /// Returns the same with a word behind it, `3 min ago` or `3 min old`, which a time that a wrong clock told does not get.
+    package func age(at now: Timestamp, _ word: String) -> String {
+        isCredible(at: now) ? "\(age(at: now)) \(word)" : age(at: now)
+    }
+
+    /// Returns how long it is until then, for people; of a time that is over, that nothing is left.
+    package func wait(at now: Timestamp) -> String { (self - now).ageForPeople }
+
     /// Whether a clock that was right can have told it.
     package func isCredible(at now: Timestamp) -> Bool {
         self >= RetentionLimits.earliestCredibleTime && now - self >= .zero - Self.skew

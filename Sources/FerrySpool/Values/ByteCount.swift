@@ -29,7 +29,7 @@ extension ByteCount {
     private static let units: [(name: String, factor: Int64)] = [
         ("", 1), ("b", 1),
         ("k", 1000), ("kb", 1000), ("m", 1_000_000), ("mb", 1_000_000), ("g", 1_000_000_000), ("gb", 1_000_000_000),
-        ("t", 1_000_000_000_000), ("tb", 1_000_000_000_000),
+        ("t", 1_000_000_000_000), ("tb", 1_000_000_000_000), ("pb", 1_000_000_000_000_000), ("eb", 1_000_000_000_000_000_000),
         ("kib", 1 << 10), ("mib", 1 << 20), ("gib", 1 << 30), ("tib", 1 << 40),
     ]
 
@@ -54,12 +54,13 @@ extension ByteCount {
 extension ByteCount: CustomStringConvertible {
     /// For people: `0 B`, `999 B`, `4.1 kB`, `174 MB`: powers of 1,000, three digits.
     public var description: String {
+        if bytes < 0 { return "-\(ByteCount.zero - self)" }
         if bytes < 1000 { return "\(bytes) B" }
         var value = Double(bytes)
-        for unit in ["kB", "MB", "GB", "TB"] {
+        for unit in ["kB", "MB", "GB", "TB", "PB", "EB"] {
             value /= 1000
             if value < 9.95 { return "\(Double((value * 10).rounded()) / 10) \(unit)" }
-            if value < 999.5 || unit == "TB" { return "\(Int(value.rounded())) \(unit)" }
+            if value < 999.5 || unit == "EB" { return "\(Int(value.rounded())) \(unit)" }
         }
         return "\(bytes) B"
     }

@@ -37,7 +37,7 @@ extension FleetStatus {
 extension SpoolCondition {
     /// Returns why it is so, until when, and what to do; `nil` when there is nothing to say.
     func explanation(at now: Timestamp) -> String? {
-        let end = until.map { "not tried before \($0.rfc3339) (in \(($0 - now).forPeople))" }
+        let end = until.map { "not tried before \($0.rfc3339) (in \($0.wait(at: now)))" }
         let reason = [place.map { "to/\($0)" }, why, end].compactMap(\.self).joined(separator: ", ")
         let parts = [reason, remedy ?? ""].filter { !$0.isEmpty }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")

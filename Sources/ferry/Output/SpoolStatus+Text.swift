@@ -25,7 +25,7 @@ extension SpoolStatus {
         let option = destination.map { " --destination \($0)" } ?? ""
         if let uploader {
             lines.append(
-                "ferry run \(lanes.isEmpty ? "sends to" : "puts into") \(uploader.destination), process \(uploader.process), for \((at - uploader.startedAt).forPeople)"
+                "ferry run \(lanes.isEmpty ? "sends to" : "puts into") \(uploader.destination), process \(uploader.process), for \(uploader.startedAt.age(at: at))"
             )
             if uploader.byHand ?? false { lines.append("it sends when it is asked: ferry flush\(option)") }
         }
@@ -53,7 +53,7 @@ extension SpoolStatus {
         }
         if let lastDelivery {
             let place = lastDelivery.destination.map { " to \($0)" } ?? ""
-            lines.append("delivered last \(lastDelivery.at.rfc3339) (\(lastDelivery.at.age(at: at)) ago)\(place)")
+            lines.append("delivered last \(lastDelivery.at.rfc3339) (\(lastDelivery.at.age(at: at, "ago")))\(place)")
         }
         if !lanes.isEmpty { lines.append("routed    \(amount(ledger["routed"]))") }
         lines.append(
@@ -62,7 +62,7 @@ extension SpoolStatus {
         if let deadline {
             for (amount, moment) in [(deadline.due, deadline.next), (deadline.dueLater, deadline.following)] {
                 lines.append(
-                    "due       \(self.amount(amount)) by \(moment.rfc3339) (\(deadline.rule)), in \((moment - at).forPeople)")
+                    "due       \(self.amount(amount)) by \(moment.rfc3339) (\(deadline.rule)), in \(moment.wait(at: at))")
             }
             if deadline.late.segments > 0 { lines.append("late      \(amount(deadline.late))") }
         }
@@ -78,15 +78,15 @@ extension SpoolStatus {
         lines += sendersTable
         lines += section("waiting", waiting) { entry in
             let due = standstill?.reason == "off" ? "due at the next start" : "due again"
-            let when = entry.until.map { "until \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? due
+            let when = entry.until.map { "until \($0.rfc3339) (in \($0.wait(at: at)))" } ?? due
             return "\(entry.segment)  \(entry.retry.text(when: when))"
         }
         lines += section("destinations", destinations) { entry in
             let wait = entry.state.wait(at: at, longestWait: BackOff.standard.longestWait)
-            let when = wait.map { "not before \($0.rfc3339) (in \(($0 - at).forPeople))" } ?? "due"
+            let when = wait.map { "not before \($0.rfc3339) (in \($0.wait(at: at)))" } ?? "due"
             let (first, last) = (entry.state.firstAttemptAt, entry.state.lastAttemptAt)
             return
-                "\(entry.destination)  \(when), last tried \(last.age(at: at)) ago, fails since \(first.rfc3339): \(entry.state.lastError.message)"
+                "\(entry.destination)  \(when), last tried \(last.age(at: at, "ago")), fails since \(first.rfc3339): \(entry.state.lastError.message)"
         }
         if !lanes.isEmpty {
             var table = Table(

@@ -19,7 +19,7 @@ enum StatusLine {
         }
         let sent = snapshot.counters.counts.values.reduce(0) { $0 + $1.sent }
         var line = "sent \(counted(sent, "segment")), pending \(pending.segments) (\(pending.bytes)"
-        if let oldest = pending.oldest { line += ", oldest \((now - oldest).forPeople)" }
+        if let oldest = pending.oldest { line += ", oldest \(oldest.age(at: now))" }
         line += ")"
         let blockers = Set(snapshot.spools.compactMap { $0.blocker.map { "\($0)" } }).sorted()
         return blockers.isEmpty ? line : line + "; " + blockers.joined(separator: "; ")

@@ -73,17 +73,12 @@ struct ListCommand: AsyncParsableCommand {
                 let events = look.events.map { counted($0, "event") } ?? "? events"
                 let state = look.failure.map { "cannot be sent: \($0)" } ?? describe(segment, standstill, failure, now: now)
                 try StandardOutput.print(
-                    "\(isOneOfSeveral ? spool.path + "/" : "")\(segment.name)  \(segment.size)  \(events)  \(age(segment, now))  \(state)"
+                    "\(isOneOfSeveral ? spool.path + "/" : "")\(segment.name)  \(segment.size)  \(events)  \(segment.created.age(at: now, "old"))  \(state)"
                 )
             }
         }
         try StandardOutput.flush()
         if let status = ExitStatus(failures) { throw status.code }
-    }
-
-    private func age(_ segment: PendingSegment, _ now: Timestamp) -> String {
-        let age = segment.created.age(at: now)
-        return segment.created.isCredible(at: now) ? "\(age) old" : age
     }
 
     /// What the file itself tells.
@@ -112,15 +107,15 @@ struct ListCommand: AsyncParsableCommand {
             if let standstill { return "waits: \(standstill.text)" }
             return segment.retry.map { $0.text(when: "due again") }
                 ?? "due\(destination.map { ", the destination failed: \($0)" } ?? "")"
-        case .beingWritten(let until): return "may be still being written; looked at again in \((until - now).forPeople)"
+        case .beingWritten(let until): return "may be still being written; looked at again in \(until.wait(at: now))"
         case .unfinished(let until):
-            return "no whole gzip file, and may be still being written; given up in \((until - now).forPeople)"
+            return "no whole gzip file, and may be still being written; given up in \(until.wait(at: now))"
         case .exported(let bundle): return "travels in the bundle \(bundle), until its receipt comes"
         case .waits(let until):
             guard let retry = segment.retry else { return "waits" }
             let whose = retry.lastError.scope == .destination ? "the destination: " : ""
             return
-                "waits until \(until.rfc3339) (in \((until - now).forPeople)), tried \(counted(retry.attempts, "time")): \(whose)\(retry.lastError.message)"
+                "waits until \(until.rfc3339) (in \(until.wait(at: now))), tried \(counted(retry.attempts, "time")): \(whose)\(retry.lastError.message)"
         }
     }
 

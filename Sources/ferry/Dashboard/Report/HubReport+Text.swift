@@ -8,7 +8,7 @@ extension HubReport {
     var text: [String] {
         var lines = ["Ferry on \(host), \(at.rfc3339)", "", totals.description]
         var line = "pending: \(counted(pending, "segment")), \(bytes)"
-        if let oldest { line += ", the oldest \((at - oldest).forPeople) old" }
+        if let oldest { line += ", the oldest \(oldest.age(at: at, "old"))" }
         lines.append(line)
         if !day.isUnknown { lines.append("last 24 hours: \(day.bytes) came or were sent, about") }
         let troubled = machines.filter { $0.conditions.first?.kind != .ok }
