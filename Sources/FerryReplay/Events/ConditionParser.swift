@@ -68,7 +68,9 @@ struct ConditionParser {
             try advance()
             return inner
         }
-        guard case .path(let components) = token else { throw error("a field is missing, like properties.total") }
+        guard case .path(let components) = token else {
+            throw error("a field is missing, like properties.total, or [\"a key\"] where its name has other characters")
+        }
         try advance()
         if components == ["exists"], case .path(let path) = token {
             try advance()
@@ -141,18 +143,29 @@ struct ConditionParser {
         return text
     }
 
+    /// Whether a key in brackets begins here, as in `["a key"]`.
+    private var isAtQuotedKey: Bool {
+        position + 1 < characters.count && characters[position] == "[" && "\"'".contains(characters[position + 1])
+    }
+
+    /// What is wrong with the character here, where a field should go on.
+    private var unexpected: String {
+        guard position < characters.count else { return "a field ends with '.'" }
+        let hint = ["=": "==", "&": "&&", "|": "||"][characters[position]].map { " (did you mean '\($0)'?)" } ?? ""
+        return "'\(characters[position])' was not expected\(hint)"
+    }
+
     private mutating func word() throws(ConditionError) -> Token {
         var components: [String] = []
         while true {
             let part = characters[position...].prefix { $0.isLetter || $0.isNumber || "_-$@".contains($0) }
-            guard !part.isEmpty else {
-                let found = position < characters.count ? "'\(characters[position])' was not expected" : "a field ends with '.'"
-                throw ConditionError(message: found, column: min(position, characters.count) + 1)
+            guard !part.isEmpty || components.isEmpty && isAtQuotedKey else {
+                throw ConditionError(message: unexpected, column: min(position, characters.count) + 1)
             }
-            components.append(String(part))
+            if !part.isEmpty { components.append(String(part)) }
             position += part.count
-            // `properties["a key"]`
-            while position + 1 < characters.count, characters[position] == "[", "\"'".contains(characters[position + 1]) {
+            // `properties["a key"]`, and `["a key"]` of the event itself.
+            while isAtQuotedKey {
                 position += 1
                 components.append(try text())
                 guard position < characters.count, characters[position] == "]" else { throw error("']' is missing") }

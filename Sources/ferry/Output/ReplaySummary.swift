@@ -8,6 +8,8 @@ struct ReplaySummary {
     let isJSON: Bool
     let isQuiet: Bool
     let isResumed: Bool
+    /// The field that events must have the time in; `nil`: none need have one.
+    let timeField: String?
     /// Where its run's folder lies.
     let state: String
 
@@ -18,7 +20,7 @@ struct ReplaySummary {
         let log = Log(isQuiet: isQuiet)
         // The same call again goes on with a run that was resumed; of one that has just begun only its ID does.
         let waitsForCall = isQuiet && isResumed
-        if report.sources == 0 { log.error(Self.nothingFound) }
+        if report.sources == 0 { log.warn(Self.nothingFound) }
         for (path, reason) in report.damaged { log.error("\(path) is left out: \(reason)") }
         if report.damagedUnnamed > 0 { log.error("\(counted(report.damagedUnnamed, "more file")) left out earlier in this run") }
         for (path, reason) in report.unread { log.error("\(path) could not be read: \(reason)") }
@@ -72,7 +74,8 @@ struct ReplaySummary {
             let whole = isResumed ? " in all of the run" : ""
             if report.leftOut > 0 { try StandardOutput.print("\(counted(report.leftOut, "event")) left out\(whole)") }
             if report.unreadable > 0 {
-                try StandardOutput.print("\(counted(report.unreadable, "line")) could not be read\(whole)")
+                let time = timeField.map { ", or had no time in '\($0)'" } ?? ""
+                try StandardOutput.print("\(counted(report.unreadable, "line")) could not be read\(time)\(whole)")
             }
             if report.rejected > 0 {
                 try StandardOutput.print("\(report.rejected) rejected, kept in \(state)/\(report.run)/rejected")

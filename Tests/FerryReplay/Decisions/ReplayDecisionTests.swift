@@ -32,7 +32,8 @@ struct ReplayDecisionTests {
             (#"name == "x" || properties.count == 3"#, true), (#"name == "x" && name == "y" || properties.count == 3"#, true),
             (#"name == "x" && (name == "y" || properties.count == 3)"#, false), (#"text == 'say "hi" é'"#, true),
             (#"time >= "2026-11-21" && time < "2026-11-22""#, true), ("name > 3", false), ("properties.count == -3", false),
-            ("properties.total == 1.25e1", true),
+            ("properties.total == 1.25e1", true), (#"["name"] == "Purchase""#, true), (#"["properties"].total > 10"#, true),
+            (#"["@none"] == null"#, true), (#"exists ["properties"]["a key"]"#, true),
         ])
     func conditions(_ text: String, _ expected: Bool) throws { #expect(try holds(text) == expected, "\(text)") }
 
@@ -79,6 +80,17 @@ struct ReplayDecisionTests {
         } catch {
             #expect(error.column == column, "\(text): \(error)")
         }
+    }
+
+    @Test(
+        "A mistake that is often made is told with what was meant",
+        arguments: [
+            ("name = 1", "did you mean '=='?"), ("name == 1 & x == 2", "did you mean '&&'?"),
+            ("name == 1 | x == 2", "did you mean '||'?"), (#""@name" == 1"#, #"["a key"]"#),
+        ])
+    func advice(_ text: String, _ advice: String) {
+        let error = #expect(throws: ConditionError.self) { try holds(text) }
+        #expect(error?.message.contains(advice) ?? false, "\(String(describing: error))")
     }
 
     @Test("A condition may be a long row, and no deep tree", arguments: ["||", "&&"])

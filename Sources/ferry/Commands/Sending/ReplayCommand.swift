@@ -144,7 +144,7 @@ struct ReplayCommand: AsyncParsableCommand {
         if dryRun {
             let progress = Progress(isShown: !quiet && !output.json, log: Log(isQuiet: quiet))
             defer { progress.end() }
-            return try HourChart(isJSON: output.json).print(try makeReplay { _ in }, progress)
+            return try HourChart(isJSON: output.json, timeField: selection.timeField).print(try makeReplay { _ in }, progress)
         }
         let replay = try makeReplay { _ in }
         do throws(FileError) { try replay.requirePaths() } catch {
@@ -218,7 +218,10 @@ struct ReplayCommand: AsyncParsableCommand {
                 error.isOutOfSpace ? .spoolFull : .localFailure, "\(error); ferry replay --resume \(run.id) goes on")
         }
         progress.end()
-        try ReplaySummary(report: report, isJSON: output.json, isQuiet: quiet, isResumed: isResumed, state: stateFolder).print()
+        try ReplaySummary(
+            report: report, isJSON: output.json, isQuiet: quiet, isResumed: isResumed, timeField: selection.timeField,
+            state: stateFolder
+        ).print()
         if report.isComplete { try run.remove() }
         if case .misconfigured = report.stopReason { throw ExitStatus.misconfigured.code }
         if report.stopReason == .interrupted { throw ExitStatus.interrupted.code }
