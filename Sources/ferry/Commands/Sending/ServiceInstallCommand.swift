@@ -17,7 +17,7 @@ struct ServiceInstallCommand: ParsableCommand {
             A hub: sudo ferry service install --role receive --machines /var/lib/ferry/hub --listen 0.0.0.0:8787 --tls-cert \
             /etc/ferry/hub.pem --tls-key /etc/ferry/hub.key
 
-            Exit status: 0 the units are written, 64 the options are wrong, 74 a unit could not be written or differs, 78 what the units \
+            Exit status: 0 the units are written, 1 they are, and by the modes of files their user may not read or write all that it must, 64 the options are wrong, 74 a unit could not be written or differs, 78 what the units \
             are to call could not do its work; nothing is written then.
             """)
 
@@ -32,7 +32,7 @@ struct ServiceInstallCommand: ParsableCommand {
     func run() throws {
         let log = Log(isQuiet: false)
         let plan = try unit.plan(log)
-        for warning in plan.warnings { log.warn(warning) }
+        for warning in plan.denials + plan.warnings { log.warn(warning) }
         guard plan.problems.isEmpty else { throw CommandError(.badConfiguration, plan.problems) }
         do throws(FileError) {
             let folder = try Directory.open(directory)
@@ -54,5 +54,7 @@ struct ServiceInstallCommand: ParsableCommand {
         }
         let last = plan.units.last?.name ?? ""
         log.note("now: systemctl daemon-reload && systemctl enable --now \(last)")
+        // Access control lists may allow what modes do not, so that the units are written all the same.
+        if !plan.denials.isEmpty { throw ExitStatus.needsPerson.code }
     }
 }

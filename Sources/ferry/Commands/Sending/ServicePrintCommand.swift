@@ -15,7 +15,7 @@ struct ServicePrintCommand: ParsableCommand {
     func run() throws {
         let log = Log(isQuiet: false)
         let plan = try unit.plan(log)
-        for warning in plan.problems + plan.warnings { log.warn(warning) }
+        for warning in plan.problems + plan.denials + plan.warnings { log.warn(warning) }
         for (name, text) in plan.units {
             try StandardOutput.print("# \(name)")
             for line in text.split(separator: "\n", omittingEmptySubsequences: false) { try StandardOutput.print(String(line)) }

@@ -11,6 +11,8 @@ struct UnitPlan {
     private(set) var problems: [String]
     /// What may keep them from it.
     private(set) var warnings: [String] = []
+    /// What the user may not do, by the modes of files.
+    private(set) var denials: [String] = []
 
     /// - Parameters:
     ///   - words: The options of the role's command.
@@ -55,13 +57,13 @@ struct UnitPlan {
                 continue
             }
             if let user, !user.may(.write, folder) || !user.may(.enter, folder) {
-                warnings.append("\(user.name) may not write in \(folder.printable()): chown it, or ferry init --group shares it")
+                denials.append("\(user.name) may not write in \(folder.printable()): chown it, or ferry init --group shares it")
             }
         }
         // systemd reads the files with secrets for the timer's command.
         for file in needs.reads where !(hidesSecrets && needs.secrets.contains(file)) {
             if let user, access(file, F_OK) == 0, !user.may(.read, file) {
-                warnings.append("\(user.name) may not read \(file.printable()): chgrp and chmod 640 let it")
+                denials.append("\(user.name) may not read \(file.printable()): chgrp and chmod 640 let it")
             }
         }
     }
