@@ -94,6 +94,9 @@ struct BundleSource {
         return manifest
     }
 
+    /// Returns whether there is a signature. Who made it is not looked at.
+    func isSigned() throws(BundleError) -> Bool { try content(of: BundleManifest.signatureName, limit: .kibibytes(4)) != nil }
+
     private func content(of name: String, limit: ByteCount) throws(BundleError) -> [UInt8]? {
         do throws(FileError) { return try region(name)?.bytes(limit: limit) } catch { throw .unreadable(error) }
     }

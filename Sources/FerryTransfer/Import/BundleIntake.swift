@@ -44,6 +44,7 @@ struct BundleIntake {
         report = ImportReport(
             path: source.path, bundle: manifest.head.bundle, source: manifest.head.spool,
             receipt: Receipt(bundle: manifest.head.bundle, spool: manifest.head.spool, hub: hub.id, at: now, segments: []))
+        if options.sender == nil { report.isSignedUnchecked = try source.isSigned() }
     }
 
     var keys: [String] { manifest.soundSegments.map(\.key) }

@@ -13,6 +13,24 @@ public struct Import {
         self.options = options
     }
 
+    /// Reads what the bundles at a path say of themselves, and takes nothing.
+    ///
+    /// - Returns: What is wrong with each, and nothing where there is none; `nil` where one at least may be taken.
+    /// - Throws: `FileError` when the path itself cannot be read.
+    package static func refusals(at path: String, options: ImportOptions) throws(FileError) -> [BundleError]? {
+        var refusals: [BundleError] = []
+        for place in try BundlePlace.find(path) {
+            do throws(BundleError) {
+                guard let source = try place.open() else { continue }
+                _ = try source.manifest(signedBy: options.sender, openedWith: options.keys)
+                return nil
+            } catch {
+                refusals.append(error)
+            }
+        }
+        return refusals
+    }
+
     /// Takes every bundle at a path: a bundle, a tar file, or a stick with several. What is wrong with one does not stop the others.
     ///
     /// - Throws: `FileError` when the path itself, or the log of the hub's spool, cannot be read.

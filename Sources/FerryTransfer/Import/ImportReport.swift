@@ -8,6 +8,8 @@ public struct ImportReport: Sendable {
     public var bundle: String
     /// The ID of the spool that the bundle comes from.
     public var source: String
+    /// Whether it is signed, and nothing was named that could check by whom.
+    package var isSignedUnchecked = false
     /// New in the hub's spool.
     public var stored = 0
     /// The size of the new segments together.

@@ -15,7 +15,7 @@ public struct PrivateKeys: Sendable {
     /// The public keys that belong to these.
     public var publicKeys: PublicKeys { PublicKeys(signing: signing.publicKey, agreement: agreement.publicKey) }
 
-    private static let kind = "ferry-private-key-1"
+    static let kind = "ferry-private-key-1"
 
     /// Two words of base64 after the kind.
     public var text: String {
@@ -24,7 +24,9 @@ public struct PrivateKeys: Sendable {
 
     /// Reads keys from a file.
     public init(file path: String) throws(KeyError) {
-        let (first, second) = try KeyText.read(path, Self.kind, "private")
+        let (first, second) = try KeyText.read(
+            path, Self.kind, "private",
+            unlike: (PublicKeys.kind, "is the public half, and the private one is needed here: NAME.key beside it"))
         guard let signing = try? Curve25519.Signing.PrivateKey(rawRepresentation: first),
             let agreement = try? Curve25519.KeyAgreement.PrivateKey(rawRepresentation: second)
         else { throw KeyError(description: "\(path) holds no private key of Ferry's; ferry keygen makes one") }

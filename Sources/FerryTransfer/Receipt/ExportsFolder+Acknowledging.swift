@@ -56,7 +56,10 @@ extension ExportsFolder {
     /// Reads a receipt, and finds the mark of its bundle.
     private func check(_ bytes: [UInt8], from keys: PublicKeys?) throws -> (Receipt, ExportMark) {
         let receipt = try Receipt(bytes, from: keys)
-        guard receipt.spool == spool.id else { throw ReceiptError.foreign("its bundle comes from the spool \(receipt.spool)") }
+        guard receipt.spool == spool.id else {
+            throw ReceiptError.foreign(
+                "its bundle comes from the spool \(receipt.spool), and this is \(spool.id): name that one with --spool")
+        }
         guard receipt.hub != spool.id else { throw ReceiptError.own }
         guard let mark = try marks().first(where: { $0.bundle == receipt.bundle && $0.state == .complete }) else {
             let pending = try receipt.segments.count { (segment) throws(FileError) in try spool.directory.contains(segment.name) }

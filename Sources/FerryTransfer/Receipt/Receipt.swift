@@ -25,7 +25,10 @@ public struct Receipt: Codable, Equatable, Sendable {
     }
 
     /// The file's name beside the bundle. Two hubs' receipts for one bundle lie beside each other.
-    public var fileName: String { "ferry-receipt-\(bundle)-\(hub).json" }
+    public var fileName: String { "\(Self.prefix)\(bundle)-\(hub).json" }
+
+    /// What the names of receipts begin with.
+    package static let prefix = "ferry-receipt-"
 
     init(bundle: String, spool: String, hub: String, at: Timestamp, segments: [Segment]) {
         self.bundle = bundle

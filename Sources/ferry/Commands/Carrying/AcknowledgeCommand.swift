@@ -18,7 +18,7 @@ struct AcknowledgeCommand: ParsableCommand {
             some segments are busy: acknowledge again, or have changed since they were exported, and are due again as they are now.
             """)
 
-    @Argument(help: ArgumentHelp("Receipts.", valueName: "receipt"))
+    @Argument(help: ArgumentHelp("Receipts, or folders with receipts in them, such as a stick.", valueName: "receipt"))
     var receipts: [String]
 
     @OptionGroup var spoolOptions: SpoolOptions
@@ -28,6 +28,7 @@ struct AcknowledgeCommand: ParsableCommand {
     var from: String?
 
     func run() throws {
+        try NamedFiles.require(["--from": from])
         let spool = try spoolOptions.open(.write)
         var statuses: Set<ExitStatus> = []
         let keys: PublicKeys?
@@ -50,13 +51,21 @@ struct AcknowledgeCommand: ParsableCommand {
             } else {
                 statuses.insert((error as? FileError)?.isOutOfSpace == true ? .spoolFull : .localFailure)
                 let isMissing = (error as? FileError)?.code == ENOENT
+                // The error names the file.
+                let place = (error as? FileError)?.path == path ? "" : "\(path): "
                 spoolOptions.log.error(
-                    "\(path): \(error); " + (isMissing ? "ferry import writes receipts" : "acknowledge it again"))
+                    "\(place)\(error); " + (isMissing ? "ferry import writes receipts" : "acknowledge it again"))
             }
         }
         var read: [(path: String, bytes: [UInt8])] = []
         for path in receipts {
-            do { read.append((path, try self.read(path))) } catch { note(error, path) }
+            do {
+                for file in try Self.files(at: path) {
+                    do { read.append((file, try self.read(file))) } catch { note(error, file) }
+                }
+            } catch {
+                note(error, path)
+            }
         }
         let progress = Progress(isShown: !spoolOptions.quiet && !output.json, log: spoolOptions.log)
         let results = spool.exports.acknowledge(read.map(\.bytes), from: keys, at: .now(), onProgress: progress.show)
@@ -76,6 +85,16 @@ struct AcknowledgeCommand: ParsableCommand {
         if let worst = [ExitStatus.spoolFull, .localFailure, .badData, .remaining].first(where: statuses.contains) {
             throw worst.code
         }
+    }
+
+    /// Returns the receipts in a folder; of anything else, the path itself.
+    private static func files(at path: String) throws -> [String] {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return [path] }
+        let folder = try Directory.open(path)
+        let names = try folder.names().filter { $0.hasPrefix(Receipt.prefix) && $0.hasSuffix(".json") }.sorted()
+        guard !names.isEmpty else { throw ReceiptError.unreadable("there is none in this folder; ferry import writes them") }
+        return names.map(folder.pathOf)
     }
 
     private func read(_ path: String) throws -> [UInt8] {

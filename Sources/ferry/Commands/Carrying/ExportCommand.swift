@@ -59,6 +59,7 @@ struct ExportCommand: ParsableCommand {
                 "\(destination) is a spool, and a bundle goes into another folder: ferry export FOLDER --spool \(destination.shellWord)"
             )
         }
+        try NamedFiles.require(["--sign": sign, "--encrypt-to": encryptTo])
         let spool = try spoolOptions.open(.write)
         if let names = try? spool.lanes.names(), !names.isEmpty {
             spoolOptions.log.warn(
@@ -82,14 +83,23 @@ struct ExportCommand: ParsableCommand {
         } catch let error as KeyError {
             throw CommandError(.badConfiguration, error.description)
         } catch let error as FileError {
+            let hint = error.isDiskFull ? whatFits(in: destination!) : ""
             throw CommandError(
-                error.isOutOfSpace ? .spoolFull : .localFailure, "nothing is marked, the spool is as it was: \(error)")
+                error.isOutOfSpace ? .spoolFull : .localFailure, "nothing is marked, the spool is as it was: \(error)\(hint)")
         }
         progress.end()
         try show(report)
         if report.left > 0 || report.busy > 0 || report.damaged > 0 || !report.leftOut.isEmpty || report.others.misnamed > 0 {
             throw ExitStatus.remaining.code
         }
+    }
+
+    /// Returns how to take what a full stick has room for; nothing where it has hardly any, or that was asked for.
+    private func whatFits(in folder: String) -> String {
+        guard let free = DiskSpace(of: folder)?.free, free >= .mebibytes(1), maxBytes.map({ $0 > free }) ?? true else {
+            return ""
+        }
+        return ", or take what fits: --max-bytes \(free.bytes / 1_000_000)MB"
     }
 
     /// Gives a bundle up: its segments are due again.
@@ -149,6 +159,7 @@ struct ExportCommand: ParsableCommand {
                 try StandardOutput.print(
                     "exported \(counted(report.segments, "segment")) (\(report.bytes), \(events)) to \(path)"
                 )
+                try StandardOutput.print("written and synced: once it is unmounted, the stick may be pulled out")
             } else {
                 try StandardOutput.print("nothing to export")
             }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FerrySpool
 import FerryTransfer
+import Glibc
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -36,6 +37,9 @@ struct ImportCommand: ParsableCommand {
     var receipts: String?
 
     func run() throws {
+        try NamedFiles.require(["--from": from, "--key": key])
+        let options = try options()
+        try requireBundle(options)
         let spool = try spoolOptions.open(.create)
         guard try !spool.control.read(warn: { spoolOptions.log.warn("\($0)") }).isDisabled else {
             throw CommandError(
@@ -47,19 +51,14 @@ struct ImportCommand: ParsableCommand {
         defer { progress.end() }
         let results: [Result<ImportReport, BundleError>]
         do {
-            var options = ImportOptions()
-            options.sender = try from.map { try PublicKeys(file: $0) }
-            options.keys = try key.map { try PrivateKeys(file: $0) }
             var intake = Import(spool, options: options)
             intake.onProgress = progress.show
             results = try intake.run(source, at: .now())
-        } catch let error as KeyError {
-            throw CommandError(.badConfiguration, error.description)
         } catch let error as FileError {
             throw CommandError(error.isOutOfSpace ? .spoolFull : .localFailure, error.description)
         }
         progress.end()
-        guard !results.isEmpty else { throw CommandError(.badData, "there is no bundle in \(source)") }
+        guard !results.isEmpty else { throw noBundle }
         var statuses: Set<ExitStatus> = []
         for result in results {
             switch result {
@@ -74,6 +73,31 @@ struct ImportCommand: ParsableCommand {
         if let worst = [ExitStatus.spoolFull, .localFailure, .badData, .remaining].first(where: statuses.contains) {
             throw worst.code
         }
+    }
+
+    private var noBundle: CommandError { CommandError(.badData, "there is no bundle in \(source)") }
+
+    private func options() throws(CommandError) -> ImportOptions {
+        do throws(KeyError) {
+            var options = ImportOptions()
+            if let from { options.sender = try PublicKeys(file: from) }
+            if let key { options.keys = try PrivateKeys(file: key) }
+            return options
+        } catch {
+            throw CommandError(.badConfiguration, error.description)
+        }
+    }
+
+    /// Throws where there is no spool yet, and no bundle that one is to be made for.
+    private func requireBundle(_ options: ImportOptions) throws {
+        guard access(spoolOptions.path, F_OK) != 0 else { return }
+        let refusals: [BundleError]?
+        do throws(FileError) { refusals = try Import.refusals(at: source, options: options) } catch { throw CommandError(error) }
+        guard let refusals else { return }
+        guard !refusals.isEmpty else { throw noBundle }
+        for problem in refusals { spoolOptions.log.error("\(problem)") }
+        let statuses = Set(refusals.map(Self.status))
+        throw (statuses.contains(.localFailure) ? ExitStatus.localFailure : .badData).code
     }
 
     /// Writes the receipt and shows what was done. Returns what speaks against an exit with 0.
@@ -157,19 +181,30 @@ struct ImportCommand: ParsableCommand {
             spoolOptions.log.error("\(report.path): \(name) is here, and the receipt does not vouch for it: \(reason)")
         }
         if withheld.count > 20 { spoolOptions.log.error("… and \(withheld.count - 20) more; --json shows all") }
-        for name in report.missing.prefix(20) {
-            spoolOptions.log.error("\(report.path): \(name) is missing; was the stick pulled out?")
+        if let first = report.missing.first {
+            let all =
+                report.missing.count + report.damaged.count + report.withheld.count + report.stored + report.known
+                + report.untaken
+            let more = report.missing.count > 1 ? ", \(first) and others: --json shows all" : ", \(first)"
+            spoolOptions.log.error(
+                "\(report.path): \(report.missing.count) of \(counted(all, "segment")) \(report.missing.count == 1 ? "is" : "are") missing\(more); was the stick pulled out?"
+            )
         }
-        if report.missing.count > 20 { spoolOptions.log.error("… and \(report.missing.count - 20) more; --json shows all") }
         if let failure = report.failure {
             spoolOptions.log.error(
                 "\(report.path): \(counted(report.untaken, "segment")) not taken: \(failure); what was taken is kept: import again"
             )
+        }
+        if report.isSignedUnchecked {
+            spoolOptions.log.note("\(report.path) is signed, and by whom was not checked: --from names the sender's public key")
         }
         guard !spoolOptions.quiet else { return }
         let known = report.known > 0 ? ", \(report.known) were here already" : ""
         try StandardOutput.print(
             "took \(counted(report.stored, "segment")) (\(report.bytes)) of \(machine ?? "the spool \(report.source)") from \(report.path)\(known)\(receipt.map { "; receipt: \($0)" } ?? "")"
         )
+        if report.isComplete, receipt != nil {
+            try StandardOutput.print("all of it is here, synced: take the receipt back, and the bundle may be deleted")
+        }
     }
 }

@@ -60,7 +60,7 @@ struct TransferProgramTests {
             "import", stick, "--spool", folder("rx"), "--from", folder("hub.pub"), "--key", folder("hub.key"))
         #expect(wrong.status == 65, "\(wrong.errors)")
         #expect(wrong.errors.contains("signature"), "\(wrong.errors)")
-        #expect(try Spool.open(folder("rx"), access: .read).pending().isEmpty)
+        #expect(access(folder("rx"), F_OK) != 0, "nothing was taken, and no spool made for it")
         let taken = try await run(
             "import", stick, "--spool", folder("rx"), "--from", folder("site.pub"), "--key", folder("hub.key"))
         #expect(taken.status == 0, "\(taken.errors)")
