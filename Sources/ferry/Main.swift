@@ -7,11 +7,12 @@ import NIOCore
 @main
 enum Main {
     static func main() async {
-        openStandardFiles()
+        openStandardFiles(isForOutput: FerryCommand.isForOutput(CommandLine.arguments.dropFirst().first))
         // libdispatch would tell the system's log of each thread whose priority a user may not raise.
         setenv("LIBDISPATCH_LOG", "NO", 0)
         requireArguments()
         requireUTF8()
+        if let unknown = UnknownCommand.find(in: Array(CommandLine.arguments.dropFirst())) { refuse("\(unknown)") }
         // A write beyond the file size limit fails then (EFBIG), as on a full disk, and does not end the process.
         signal(SIGXFSZ, SIG_IGN)
         // A service outlives the one that reads its log. Another command ends with the one that reads its output, as head(1) does.
@@ -44,16 +45,9 @@ enum Main {
         }
     }
 
-    /// Ends as the parser of arguments does; how a value that it could not read is written, it does not know.
+    /// Ends as the parser of arguments does, and tells how a value is written that it could not read.
     private static func end(with error: any Error) -> Never {
-        let forms = [
-            ("<duration|forever>'", "it must be 1d or more, or forever"), ("<size>'", "a size is like 500KB, 10MB or 1GiB"),
-            ("<duration>'", "a duration is like 250ms, 90s, 5m or 1h30m"),
-        ]
-        let message = FerryCommand.message(for: error)
-        guard message.contains("is invalid for"), let form = forms.first(where: { message.hasSuffix($0.0) })?.1 else {
-            FerryCommand.exit(withError: error)
-        }
+        guard let form = ValueForm.text(for: FerryCommand.message(for: error)) else { FerryCommand.exit(withError: error) }
         let lines = FerryCommand.fullMessage(for: error).split(separator: "\n", maxSplits: 1)
         let text = Array("\(lines[0]): \(form)\n\(lines.dropFirst().first ?? "")\n".utf8)
         _ = write(STDERR_FILENO, text, text.count)
@@ -87,9 +81,15 @@ enum Main {
 
     /// Opens /dev/null in place of standard input, output and error where they are closed, as some supervisors start programs: a file that
     /// got such a number would be read as input, or have messages written into it.
-    private static func openStandardFiles() {
+    ///
+    /// - Parameter isForOutput: The command does nothing but print, and fails where nothing can be written.
+    private static func openStandardFiles(isForOutput: Bool) {
         var descriptor: Int32
-        repeat { descriptor = open("/dev/null", O_RDWR) } while (0...2).contains(descriptor)
+        repeat {
+            // The number will be the first that is free.
+            let isOutput = isForOutput && fcntl(STDIN_FILENO, F_GETFD) >= 0 && fcntl(STDOUT_FILENO, F_GETFD) < 0
+            descriptor = open("/dev/null", isOutput ? O_RDONLY : O_RDWR)
+        } while (0...2).contains(descriptor)
         if descriptor > 2 { close(descriptor) }
     }
 }

@@ -23,9 +23,7 @@ struct FerryCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Carrying",
                 subcommands: [ExportCommand.self, ImportCommand.self, AcknowledgeCommand.self, KeygenCommand.self]),
-            CommandGroup(
-                name: "Inspecting",
-                subcommands: [StatusCommand.self, ReportCommand.self, ListCommand.self, CatCommand.self, VerifyCommand.self]),
+            CommandGroup(name: "Inspecting", subcommands: inspecting),
             CommandGroup(
                 name: "Managing",
                 subcommands: [
@@ -33,6 +31,15 @@ struct FerryCommand: AsyncParsableCommand {
                     RetryCommand.self, PruneCommand.self,
                 ]),
         ])
+
+    private static let inspecting: [any ParsableCommand.Type] = [
+        StatusCommand.self, ReportCommand.self, ListCommand.self, CatCommand.self, VerifyCommand.self,
+    ]
+
+    /// Returns whether a command does nothing but print.
+    ///
+    /// - Parameter name: The first word of the command line.
+    static func isForOutput(_ name: String?) -> Bool { inspecting.contains { $0.configuration.commandName == name } }
 
     /// Returns the signals that a command hears from the first moment of the program on; `nil` for one that any signal ends at once.
     ///

@@ -15,45 +15,40 @@ extension SpoolOptions {
             || stat(argument, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Returns the paths of the spools that are named: by arguments, and by `--spool`. A pattern names those that are there now.
-    ///
-    /// - Parameter arguments: Folders and patterns; with none of them and no `--spool` it is the default.
-    func paths(_ arguments: [String]) throws -> [String] {
+    /// Returns what names spools: arguments, and `--spool`; with none of them it is the default.
+    func names(_ arguments: [String]) -> [String] {
         let named = arguments + (spool.map { [$0] } ?? [])
-        guard named.contains(where: { SpoolPattern($0).isCollection }) || named.count > 1 || !arguments.isEmpty else {
-            return [spoolPath]
-        }
-        var paths: [String] = []
-        for text in named {
-            do throws(FileError) { paths += try SpoolPattern(text).folders() } catch { throw CommandError(error) }
-        }
-        // An unmounted hub must not look like one where all is well.
-        if paths.isEmpty {
-            throw CommandError(.localFailure, "no folder in \(named.joined(separator: ", ")): is its file system mounted?")
-        }
-        return paths
+        return named.isEmpty ? [spoolPath] : named
+    }
+
+    /// Returns the spools that are named. A pattern names those that are there now.
+    ///
+    /// - Parameter arguments: Folders and patterns.
+    /// - Throws: An error where no name stands for a spool.
+    func paths(_ arguments: [String]) throws(CommandError) -> SpoolPaths {
+        let named = SpoolPaths(names(arguments))
+        try named.requireSome()
+        return named
     }
 
     /// Does something with each spool that is named. What fails with one does not stop the others; the worst status counts.
     ///
     /// - Parameter body: Called with what its lines of output begin with: nothing where there is one spool, which needs no name.
     func forEach(_ arguments: [String], _ body: (SpoolOptions, _ prefix: String) throws -> Void) throws {
-        let paths = try paths(arguments)
-        var outcome = WorstStatus()
-        for path in paths {
-            do { try body(with(path), paths.count > 1 ? "\(path): " : "") } catch {
-                try outcome.take(error, of: path, isOnly: paths.count == 1)
-            }
+        let named = try paths(arguments)
+        var outcome = WorstStatus(named)
+        for path in named.paths {
+            do { try body(with(path), named.paths.count > 1 ? "\(path): " : "") } catch { try outcome.take(error, of: path) }
         }
         try outcome.end()
     }
 
     /// The same for what waits for the network, one spool after the other.
     func forEach(_ arguments: [String], _ body: (SpoolOptions) async throws -> Void) async throws {
-        let paths = try paths(arguments)
-        var outcome = WorstStatus()
-        for path in paths {
-            do { try await body(with(path)) } catch { try outcome.take(error, of: path, isOnly: paths.count == 1) }
+        let named = try paths(arguments)
+        var outcome = WorstStatus(named)
+        for path in named.paths {
+            do { try await body(with(path)) } catch { try outcome.take(error, of: path) }
         }
         try outcome.end()
     }
@@ -80,9 +75,17 @@ private struct WorstStatus {
     ]
 
     private var codes: Set<Int32> = []
+    /// An error of the only spool is thrown again, as if no other could have been named.
+    private let isOnly: Bool
 
-    /// - Parameter isOnly: The error is thrown again, as if no other spool could have been named.
-    mutating func take(_ error: any Error, of path: String, isOnly: Bool) throws {
+    /// Tells of names that stand for nothing, which counts as a failure.
+    init(_ named: SpoolPaths) {
+        isOnly = named.paths.count == 1 && named.problems.isEmpty
+        for problem in named.problems { Log(isQuiet: false).error(problem) }
+        if !named.problems.isEmpty { codes.insert(ExitStatus.localFailure.rawValue) }
+    }
+
+    mutating func take(_ error: any Error, of path: String) throws {
         if isOnly { throw error }
         switch error {
         case let code as ExitCode where code != ExitStatus.interrupted.code: codes.insert(code.rawValue)

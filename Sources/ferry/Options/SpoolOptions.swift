@@ -63,6 +63,8 @@ struct SpoolOptions: ParsableArguments {
     func openRecovered(_ access: Spool.Access) throws -> (spool: Spool, unfinished: [RecoveryError]) {
         // A lane is made with its first segment.
         let access = lane == nil ? access : .write
+        // A spool with such a name would be made otherwise, which nothing could name.
+        if isPattern, Glibc.access(path, F_OK) != 0 { throw patternFailure }
         do throws(FileError) {
             let isNew = access == .create && Glibc.access(path, F_OK) != 0
             // An empty folder may be the place of a file system that is not mounted: what is stored there would be hidden later.
@@ -83,6 +85,12 @@ struct SpoolOptions: ParsableArguments {
         }
     }
 
+    private var isPattern: Bool { SpoolPattern(spoolPath).isCollection }
+
+    private var patternFailure: CommandError {
+        CommandError(.usage, "\(spoolPath) may be several spools, and one is to be named here")
+    }
+
     /// Returns the error for a spool that cannot be opened, with what to do where there is none.
     func failure(_ error: FileError) -> CommandError {
         if let lane, error.code == ENOENT, Glibc.access(path, F_OK) != 0, Glibc.access(spoolPath, F_OK) == 0 {
@@ -90,9 +98,7 @@ struct SpoolOptions: ParsableArguments {
             let list = known.isEmpty ? "it has one destination" : "it has \(known.map(\.text).joined(separator: ", "))"
             return CommandError(.localFailure, "\(spoolPath) has no destination \(lane): \(list)")
         }
-        if SpoolPattern(spoolPath).isCollection {
-            return CommandError(.usage, "\(spoolPath) may be several spools, and one is to be named here")
-        }
+        if isPattern { return patternFailure }
         // Of a lane whose spool is not there, the spool is missed.
         let hint = SpoolHint(Glibc.access(spoolPath, F_OK) != 0 ? spoolPath : path).text(for: error)
         return hint == error.description ? CommandError(error) : CommandError(.localFailure, hint)

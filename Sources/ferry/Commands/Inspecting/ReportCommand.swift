@@ -15,7 +15,7 @@ struct ReportCommand: AsyncParsableCommand {
 
             Every morning, from cron: ferry report 'hub/*' --text | mail -s hub admin@example.com
 
-            Exit status: 0 it is written, 74 something cannot be read, or the file cannot be written.
+            Exit status: 0 it is written, 74 something cannot be read, a name stands for no spool, or the file cannot be written.
             """)
 
     @Argument(help: SpoolOptions.severalHelp)
@@ -35,18 +35,18 @@ struct ReportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let named = spools + (spoolOptions.spool.map { [$0] } ?? [])
-        // Says what is wrong where there is none: an unmounted hub must not look like one where all is well.
-        for path in try spoolOptions.paths(spools) where named.isEmpty {
+        let named = try spoolOptions.paths(spools)
+        for problem in named.problems { spoolOptions.log.error(problem) }
+        for path in named.paths where spools.isEmpty && spoolOptions.spool == nil && !named.isCollection {
             do throws(FileError) { try Spool.requireSpool(at: path) } catch { throw spoolOptions.failure(error) }
         }
-        let places = HubPlaces((named.isEmpty ? [spoolOptions.spoolPath] : named).map { SpoolPattern($0) })
+        let places = HubPlaces(spoolOptions.names(spools).map { SpoolPattern($0) })
         let report = HubGathering(places: places).report(at: .now())
         if let html { try Self.write(HubPage(report, isFile: true).html, to: html) }
         if text { try report.text.forEach(StandardOutput.print) }
         try StandardOutput.flush()
         let isUnreadable = report.machines.contains { $0.conditions.contains { $0.kind == .unreadable } }
-        if isUnreadable || !report.problems.isEmpty { throw ExitStatus.localFailure.code }
+        if isUnreadable || !report.problems.isEmpty || !named.problems.isEmpty { throw ExitStatus.localFailure.code }
     }
 
     /// Replaces the file in one step: on a full disk the last report stays.

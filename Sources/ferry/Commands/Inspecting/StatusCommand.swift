@@ -1,6 +1,7 @@
 import ArgumentParser
 import FerrySpool
 import FerryUpload
+import Glibc
 import NIOCore
 
 struct StatusCommand: AsyncParsableCommand {
@@ -21,7 +22,7 @@ struct StatusCommand: AsyncParsableCommand {
 
             Exit status: 0 nothing waits for a person; 1 something does: segments that were rejected or are late, a silent spool, a destination that is \
             misconfigured or down for a day, a machine that has sent nothing in the day since it was added, a bundle that has travelled, or a pause that has lasted, for more than 7 days; \
-            74 something cannot be read: what can be is shown all the same. After --watch 0.
+            74 something cannot be read, or a name stands for no spool: what can be is shown all the same. After --watch 0.
             """)
 
     @Argument(help: SpoolOptions.severalHelp)
@@ -40,6 +41,10 @@ struct StatusCommand: AsyncParsableCommand {
     private static let shortestPause = Duration.milliseconds(100)
 
     func validate() throws {
+        // The parser takes what is no duration for a spool.
+        if watch != nil, let number = spools.first(where: { Double($0) != nil && access($0, F_OK) != 0 }) {
+            throw ValidationError("--watch \(number): a duration is like 250ms, 2s or 1m")
+        }
         if let watch, watch < Self.shortestPause { throw ValidationError("--watch must be at least 100ms") }
         guard spoolOptions.lane == nil || spools.isEmpty else {
             throw ValidationError("--destination goes with the one spool of --spool")
@@ -52,11 +57,11 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func look() async throws -> StatusPage {
-        var paths = try spoolOptions.paths(spools)
-        let patterns = (spools + [spoolOptions.spool ?? ""]).map { SpoolPattern($0) }
-        let isPattern = patterns.contains(where: \.isCollection)
-        for pattern in patterns { paths += Registrations.missing(from: pattern, found: paths) }
-        guard paths.count == 1, !isPattern, let path = paths.first else { return try await several(paths) }
+        var named = try spoolOptions.paths(spools)
+        named.addMissing()
+        guard named.paths.count == 1, named.problems.isEmpty, !named.isCollection, let path = named.paths.first else {
+            return try await several(named)
+        }
         var options = spoolOptions
         options.spool = path
         return try one(options)
@@ -79,12 +84,14 @@ struct StatusCommand: AsyncParsableCommand {
             isUnreadable: status.unreadable > 0, needsPerson: status.conditions.contains(where: \.needsPerson))
     }
 
-    private func several(_ paths: [String]) async throws -> StatusPage {
+    private func several(_ named: SpoolPaths) async throws -> StatusPage {
+        for problem in named.problems { spoolOptions.log.error(problem) }
         let now = Timestamp.now()
-        let fleet = await FleetStatus.all(paths, now: now, deadline: try due.rule(late: .send), workers: System.coreCount)
+        let fleet = await FleetStatus.all(named.paths, now: now, deadline: try due.rule(late: .send), workers: System.coreCount)
         return StatusPage(
             lines: output.json
                 ? try fleet.map { try $0.jsonLine().printable() } : FleetStatus.table(fleet, now: now, colors: .ofOutput),
-            isUnreadable: fleet.contains { $0.problem != nil }, needsPerson: fleet.contains(where: \.needsPerson))
+            isUnreadable: !named.problems.isEmpty || fleet.contains { $0.problem != nil },
+            needsPerson: fleet.contains(where: \.needsPerson))
     }
 }

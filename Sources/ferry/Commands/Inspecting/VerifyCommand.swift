@@ -72,6 +72,7 @@ struct VerifyCommand: ParsableCommand {
             )
         }
         try StandardOutput.flush()
+        if selection.isEverythingPending, let others = try? spool.scan().others, !others.isEmpty { log.warn("ignored \(others)") }
         for line in flawed.lines { log.warn(line) }
         if damaged > 0 { throw ExitStatus.badData.code }
         if let status = ExitStatus(failures) { throw status.code }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FerrySpool
+import FerryUpload
 
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,6 +31,9 @@ struct InitCommand: ParsableCommand {
 
     func run() throws {
         let path = folder ?? spoolOptions.path
+        guard !SpoolPattern(path).isCollection else {
+            throw CommandError(.usage, "\(path) names several spools, and one is to be made: without a star")
+        }
         var number: UInt32?
         if let group {
             number = Spool.group(named: group)

@@ -93,7 +93,52 @@ struct StatusProgramTests {
         }
         let none = try await run(command + [folder("hub/mail*")])
         #expect(none.status == 74)
-        #expect(none.errors.contains("no folder in"), "\(none.errors)")
+        #expect(none.errors.contains("'\(folder("hub/mail*"))' matches nothing"), "\(none.errors)")
+    }
+
+    @Test(
+        "A name that stands for nothing hides no other, and is told, with its status",
+        arguments: [["status"], ["list"], ["cat"], ["report", "--text"]])
+    func nothing(command: [String]) async throws {
+        try spool("hub/a")
+        let result = try await run(command + [folder("hub/*"), folder("none/*")])
+        #expect(result.status == 74)
+        #expect(!result.output.isEmpty)
+        #expect(result.errors.contains("'\(folder("none/*"))' matches nothing: cannot open folder"), "\(result.errors)")
+        #expect(result.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test("A spool that several names lead to is one", arguments: [["status"], ["report", "--text"]])
+    func twice(command: [String]) async throws {
+        try spool("hub/a")
+        try spool("hub/b")
+        let result = try await run(command + [folder("hub/*"), folder("hub/a"), folder("hub/a/"), folder("hub/../hub/b")])
+        #expect(result.output.contains("2 spools: 2 ok"), "\(result.output)")
+    }
+
+    @Test("The environment names spools as --spool does")
+    func environment() async throws {
+        try spool("hub/a")
+        try spool("hub/b")
+        let program = Program(environment: ["FERRY_SPOOL": folder("hub/*")])
+        let status = try await program.run("status")
+        #expect(status.status == 0, "\(status.errors)")
+        #expect(status.output.contains("2 spools: 2 ok"), "\(status.output)")
+        let one = try await program.run("write", input: "{}\n")
+        #expect(one.status == 64)
+        #expect(one.errors.contains("may be several spools, and one is to be named here"), "\(one.errors)")
+        #expect(try await run(["init", folder("hub/*")]).status == 64)
+        #expect(!FileManager.default.fileExists(atPath: folder("hub/*")))
+    }
+
+    @Test(
+        "Without an output, what does nothing but print fails", arguments: ["status", "list", "cat", "verify", "report --text"])
+    func closedOutput(command: String) async throws {
+        try spool("s")
+        let shell = Program("/bin/sh", environment: ["FERRY": Program.ferry, "DIR": folder("s")])
+        let result = try await shell.run("-c", "\"$FERRY\" \(command) --spool \"$DIR\" >&-")
+        #expect(result.status == 74)
+        #expect(result.errors.contains("cannot write standard output: Bad file descriptor"), "\(result.errors)")
     }
 
     @Test("One spool that fails does not stop the others, and the worst status counts")
