@@ -62,7 +62,7 @@ extension SentFolder {
         return isFolderRemoved || pruning.deleted.segments > 0 ? pruning.deleted : nil
     }
 
-    private func deliveryDays(_ pruning: inout SentPruning) -> [DeliveryDay] {
+    func deliveryDays(_ pruning: inout SentPruning) -> [DeliveryDay] {
         var problems: [FileError] = []
         let days = spool.sentDays { problems.append($0) }.compactMap(DeliveryDay.init)
         pruning.problems += problems

@@ -183,10 +183,17 @@ final class ExchangeHandler: ChannelDuplexHandler {
     func channelInactive(context: ChannelHandlerContext) {
         isReading = false
         tellAnswer(context)
+        let hint = mayWantTLS ? "; if it speaks TLS, the URL must begin with https://" : ""
         perform(
-            state.broke(.closed("the destination closed the connection without an answer", isStale: state.completed > 0)), context
-        )
+            state.broke(.closed("the destination closed the connection without an answer\(hint)", isStale: state.completed > 0)),
+            context)
         context.fireChannelInactive()
+    }
+
+    /// Returns whether nothing was ever answered on a connection over the network, and it is not encrypted.
+    private var mayWantTLS: Bool {
+        guard state.completed == 0, !origin.isSecure, case .host = origin.address else { return false }
+        return true
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -10,8 +10,8 @@ struct RunConfiguration {
 
     private(set) var values: [String: Value] = [:]
     private(set) var problems: [ConfigProblem] = []
-    /// Settings that were given under a name of an earlier version.
-    private(set) var formerNames: [ConfigProblem] = []
+    /// What stops nothing: settings under a name of an earlier version, and variables that are no settings.
+    private(set) var warnings: [ConfigProblem] = []
     /// What `ferry run` cannot do without.
     private(set) var missing: [ConfigProblem] = []
     /// Several destinations; empty: there is one, `to`.
@@ -30,11 +30,13 @@ struct RunConfiguration {
             do throws(GivenFileError) {
                 file = try YAMLFile(path)
             } catch {
-                problems.append(.init(place: .nowhere, error.description))
+                let isOfEnvironment = environment["FERRY_CONFIG"] == path
+                problems.append(
+                    .init(place: isOfEnvironment ? .environment("FERRY_CONFIG") : .flag("config"), error.description))
             }
         }
         problems += file?.problems ?? []
-        formerNames += file?.formerNames ?? []
+        warnings += file?.formerNames ?? []
         let environment = renamed(environment)
         let given = flagValues(flags)
         sections = DestinationSections(file, flags: given.filter { DestinationSections.has($0.key) })
@@ -98,7 +100,7 @@ struct RunConfiguration {
             }
             var name = parts[0]
             if let known = FormerName(name) {
-                formerNames.append(.init(place: .flag(name), "\(known)"))
+                warnings.append(.init(place: .flag(name), "\(known)"))
                 if current.contains(known.current) {
                     problems.append(.init(place: .flag(name), "'\(known.current)' is set as well: keep that one"))
                 }
@@ -130,7 +132,7 @@ struct RunConfiguration {
             guard let former = FormerName(of: setting.key) else { continue }
             let (old, new) = (Self.variable(former.former), Self.variable(former.current))
             guard let value = environment.removeValue(forKey: old) else { continue }
-            formerNames.append(.init(place: .environment(old), "it is \(new) now; the old name still works"))
+            warnings.append(.init(place: .environment(old), "it is \(new) now; the old name still works"))
             guard environment[new] == nil else {
                 problems.append(.init(place: .environment(old), "\(new) is set as well: keep that one"))
                 continue
@@ -147,7 +149,9 @@ struct RunConfiguration {
         for setting in Settings.all { known.insert(Self.variable(setting.key)) }
         for name in environment.keys.sorted() where name.hasPrefix("FERRY_") && !known.contains(name) {
             let near = NearestWord.nearest(to: name, among: known.sorted())
-            problems.append(.init(place: .environment(name), "is no setting" + (near.map { "; did you mean \($0)?" } ?? "")))
+            // Other programs may begin the names of theirs in the same way.
+            warnings.append(
+                .init(place: .environment(name), "is no setting, and ignored" + (near.map { "; did you mean \($0)?" } ?? "")))
         }
     }
 

@@ -21,8 +21,8 @@ struct RunSetup {
     /// The file with the page's token.
     var dashboardToken: String?
     var logsJSON: Bool
-    /// Settings that were given under a name of an earlier version.
-    let formerNames: [ConfigProblem]
+    /// What is to be told, and stops nothing.
+    let warnings: [ConfigProblem]
 
     /// Makes everything ready, without starting anything.
     ///
@@ -33,12 +33,16 @@ struct RunSetup {
     init(_ configuration: (LaneName?) -> RunConfiguration, environment: [String: String], isCheck: Bool = false) throws {
         let common = configuration(nil)
         let values = ConfigValues(common)
-        formerNames = common.formerNames
+        warnings = common.warnings
         places = values.list("spools").map { SpoolPattern($0) }
         let each = common.sections.names.map { (name: $0, configuration: configuration($0)) }
         var problems = common.problems + common.missing + SpoolCheck.problems(places, common, isStrict: isCheck)
+        if isCheck, let problem = MetricsFolderCheck.problem(common) { problems.append(problem) }
         for (name, configuration) in each {
-            let own = (configuration.problems + configuration.missing).filter { !problems.contains($0) }
+            // What was found in the file is told with its line already.
+            let own = (configuration.problems + configuration.missing).filter { one in
+                !problems.contains { $0.message == one.message }
+            }
             problems += own.map { .init(place: $0.place, "destinations.\(name): \($0.message)") }
         }
         guard problems.isEmpty else { throw ConfigurationError(problems: problems) }

@@ -29,8 +29,11 @@ struct Setting: Sendable {
     /// - Parameter name: What the user calls the setting.
     func mistake(in text: String, of name: String) -> String? {
         problem(text).map { problem in
+            let shown = ShownValue.of(text, self)
+            // Some problems name the text themselves.
+            if problem.hasPrefix("'\(shown)'") { return "\(name): \(problem)" }
             let link = problem.hasPrefix("must ") || problem.hasPrefix("is ") ? " " : ": "
-            return "\(name) '\(ShownValue.of(text, self))'\(link)\(problem)"
+            return "\(name) '\(shown)'\(link)\(problem)"
         }
     }
 }

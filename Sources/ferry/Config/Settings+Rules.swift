@@ -29,7 +29,8 @@ extension Settings {
     }
 
     static let size: @Sendable (String) -> String? = {
-        ByteCount(parsing: $0).map { $0 > .zero } ?? false ? nil : "must be a size like 500KB, 10MB or 1GiB"
+        ByteCount(parsing: $0).map { $0 > .zero } ?? false
+            ? nil : "must be a size like 500KB, 10MB or 1GiB, more than 0 and less than 9 EB"
     }
     static let duration: @Sendable (String) -> String? = {
         Duration(parsing: $0) == nil ? "must be a duration like 90s, 5m or 25d" : nil

@@ -19,7 +19,7 @@ enum SpoolCheck {
                     do throws(FileError) {
                         identity = try Directory.open(path).identity()
                     } catch {
-                        if isStrict { add("\(error)") }
+                        if isStrict { add(SpoolHint(path).text(for: error)) }
                         continue
                     }
                     if isStrict {

@@ -64,7 +64,7 @@ struct ConfigOptions: ParsableArguments {
         do {
             return try RunSetup({ configuration($0) }, environment: ProcessInfo.processInfo.environment, isCheck: isCheck)
         } catch let mistakes as ConfigurationError {
-            for name in configuration().formerNames { Log(isQuiet: false).warn("\(name)") }
+            for warning in configuration().warnings { Log(isQuiet: false).warn("\(warning)") }
             throw CommandError(.badConfiguration, mistakes.problems.map(\.description))
         }
     }

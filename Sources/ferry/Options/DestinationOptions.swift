@@ -104,6 +104,10 @@ struct DestinationOptions: ParsableArguments {
     /// - Parameter to: One of several destinations; `nil`: the only one.
     func settings(to one: String? = nil) throws -> UploadSettings {
         guard let to = one ?? to.first else { throw ValidationError("Missing expected argument '--to <url>'") }
+        try NamedFiles.require([
+            "--token-file": tokenFile, "--header-file": headerFile, "--credentials-file": credentialsFile, "--ca": ca,
+            "--cert": cert, "--key": key,
+        ])
         var settings: UploadSettings
         do throws(DestinationURLError) {
             settings = UploadSettings(

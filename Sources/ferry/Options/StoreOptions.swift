@@ -22,6 +22,7 @@ struct StoreOptions: ParsableArguments {
 
     /// Does the same for a command that has these options for its destination.
     static func store(_ url: String, credentialsFile: String?, ca: String?) async throws -> ObjectStore {
+        try NamedFiles.require(["--credentials-file": credentialsFile, "--ca": ca])
         var transport = TransportOptions()
         transport.certificateAuthority = ca
         do {

@@ -64,7 +64,13 @@ struct UploadSummary {
 
     private var nextTry: String {
         guard let until = report.destinationWaitsUntil else { return "the next call tries again" }
-        return "not to be tried before \(until.rfc3339) (in \((until - now).forPeople)); --retry-now tries now"
+        return "not to be tried before \(until.rfc3339) (in \(until.wait(at: now))); --retry-now tries now"
+    }
+
+    /// Whether segments remain that failed, and only wait for their time: everything else that was due was tried.
+    private var hasSegmentsThatWait: Bool {
+        report.stopReason == nil && !report.control.isPaused && !report.control.isDisabled && !report.control.isUnreadable
+            && report.destinationWaitsUntil == nil && report.remaining > report.incomplete + report.heldLate
     }
 
     var text: [String] {
@@ -117,7 +123,10 @@ struct UploadSummary {
         if report.taken > 0 {
             lines.append("\(report.taken) are pending that another process has just now: it sends, exports or writes them")
         }
-        if report.remaining > 0 { lines.append("\(report.remaining) remain; ferry list\(option) tells what they wait for") }
+        if report.remaining > 0 {
+            let hint = hasSegmentsThatWait ? ", --retry-now tries them now" : ""
+            lines.append("\(report.remaining) remain; ferry list\(option) tells what they wait for\(hint)")
+        }
         for bundle in report.travelling {
             lines.append(
                 "\(bundle.segments) travel in bundle \(bundle.bundle) since \(bundle.since.rfc3339); ferry acknowledge\(option) takes its receipt"

@@ -78,6 +78,7 @@ import Testing
             ("destinations: {hub: {to: 's3://bucket/x', body: sensors}}", "takes segments as they are"),
         ])
     func mistakes(_ text: String, _ message: String) {
+        defer { #expect(problems("spools: [\(folder("a"))]\n\(text)\n").count { $0.contains("'htp'") } <= 1, "it is told once") }
         let problems = problems("spools: [\(folder("a"))]\n\(text)\n")
         #expect(problems.contains { $0.contains(message) }, "\(problems)")
     }

@@ -11,6 +11,8 @@ struct PruneCommand: ParsableCommand {
             several destinations the limits hold for each of them by itself, or with --destination for that one alone.
 
             Example: ferry prune --max-spool-bytes 10GB --max-sent-age 7d
+
+            What it would do: ferry prune --max-spool-age 30d --dry-run
             """)
 
     @Argument(help: SpoolOptions.severalHelp)
@@ -26,6 +28,9 @@ struct PruneCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Delete delivered segments of days that are older than this.", valueName: "duration"))
     var maxSentAge: Duration?
 
+    @Flag(help: "Print what would be deleted, and why, and delete nothing.")
+    var dryRun = false
+
     func validate() throws {
         guard !retention.limits.isUnlimited || maxSentBytes != nil || maxSentAge != nil else {
             throw ValidationError("name at least one limit: --max-spool-bytes, --max-spool-age, --max-sent-bytes, --max-sent-age")
@@ -35,7 +40,34 @@ struct PruneCommand: ParsableCommand {
     func run() throws {
         let progress = Progress(isShown: !spoolOptions.quiet && !output.json, log: spoolOptions.log)
         defer { progress.end() }
-        try spoolOptions.forEach(spools) { options, prefix in try prune(options, prefix, progress) }
+        try spoolOptions.forEach(spools) { options, prefix in
+            if dryRun { try forecast(options, prefix) } else { try prune(options, prefix, progress) }
+        }
+    }
+
+    private var sentLimits: RetentionLimits { RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge) }
+
+    private func forecast(_ spoolOptions: SpoolOptions, _ prefix: String) throws {
+        let spool = try spoolOptions.openForReading()
+        var problems: [FileError] = []
+        func print(_ spool: Spool, _ name: LaneName?) throws {
+            let forecast: PruneForecast
+            do throws(FileError) { forecast = try PruneForecast(spool, name, retention.limits, sent: sentLimits) } catch {
+                throw CommandError(error)
+            }
+            try forecast.print(of: spoolOptions.spoolPath, prefix, isJSON: output.json, spoolOptions.log)
+            problems += forecast.problems
+        }
+        try print(spool, nil)
+        for name in try lanes(of: spool) {
+            let lane: Spool
+            do throws(FileError) { lane = try Spool.open(spool.lanes.path(of: name), access: .read) } catch {
+                throw CommandError(error)
+            }
+            try print(lane, name)
+        }
+        try StandardOutput.flush()
+        if let status = ExitStatus(problems) { throw status.code }
     }
 
     private func prune(_ spoolOptions: SpoolOptions, _ prefix: String, _ progress: Progress) throws {
@@ -80,8 +112,7 @@ struct PruneCommand: ParsableCommand {
         let log = spoolOptions.log
         var done = Pruned(name: name)
         done.report = try spool.retention.apply(retention.limits, onProgress: progress.show) { log.warn("\(done.prefix)\($0)") }
-        let pruning = spool.sent.prune(
-            RetentionLimits(maxBytes: maxSentBytes, maxAge: maxSentAge), now: .now(), onProgress: progress.show)
+        let pruning = spool.sent.prune(sentLimits, now: .now(), onProgress: progress.show)
         done.sent = pruning.deleted
         done.problems = done.report.problems + pruning.problems
         // A later call mends these two.

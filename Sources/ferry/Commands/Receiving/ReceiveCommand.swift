@@ -3,6 +3,7 @@ import FerryReceiver
 import FerrySpool
 import FerryUpload
 import FoundationEssentials
+import Glibc
 
 struct ReceiveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -163,9 +164,13 @@ struct ReceiveCommand: AsyncParsableCommand {
 
     func run() async throws {
         Log.writesJSON = logFormat == .json
+        let address = try address()
+        try requireSecurity(address)
+        try NamedFiles.require([
+            "--token-file": tokenFile, "--tls-cert": tlsCert, "--tls-key": tlsKey, "--dashboard-token-file": dashboardTokenFile,
+        ])
         let page = try page()
         var options = ReceiverOptions()
-        let address = try address()
         options.host = address.host
         options.port = address.port
         options.maxBody = maxBody
@@ -189,7 +194,6 @@ struct ReceiveCommand: AsyncParsableCommand {
         options.certificate = tlsCert
         options.privateKey = tlsKey
         options.idleTimeout = timeout
-        try requireSecurity(address)
         let loop = try ReceiverLoop(
             try await place(), options, listen: listen, metrics: metrics.flatMap(ListenAddress.init), dashboard: page,
             log: spoolOptions.log)
@@ -214,8 +218,19 @@ struct ReceiveCommand: AsyncParsableCommand {
             let environment = ProcessInfo.processInfo.environment
             return .store(store, scratch: scratch ?? environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp")
         }
-        if let machines { return .machines(MachineFolder(machines)) }
-        return .spool(try spoolOptions.open(.create), spoolOptions)
+        if let machines {
+            try requireWritable(machines)
+            return .machines(MachineFolder(machines))
+        }
+        let spool = try spoolOptions.open(.create)
+        try requireWritable(spool.path)
+        return .spool(spool, spoolOptions)
+    }
+
+    /// Throws where nothing can be stored, which clients would be told one by one otherwise.
+    private func requireWritable(_ path: String) throws(CommandError) {
+        // What else may keep the folder of several machines from being written to does not keep their spools from it.
+        if access(path, W_OK) != 0, errno == EROFS { throw CommandError(FileError("write in", path)) }
     }
 
     /// Looks whether the store lets this receiver in. One that does not answer yet may do so when segments come.

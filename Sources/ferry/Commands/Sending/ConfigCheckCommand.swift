@@ -6,7 +6,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Find every mistake in the settings, in one pass.",
         discussion: """
-            Also opens the spools, the token and the certificates. A folder that is not there is a mistake here; ferry run waits for it.
+            Also opens the spools, the token and the certificates, and looks at the folder of metrics.file. A folder that is not there is a mistake here; ferry run waits for it.
 
             With --online each destination is asked one thing that changes nothing there, such as whether the bucket exists.
 
@@ -22,7 +22,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let setup = try config.setup(isCheck: true)
-        for name in setup.formerNames { Log(isQuiet: false).warn("\(name)") }
+        for warning in setup.warnings { Log(isQuiet: false).warn("\(warning)") }
         try StandardOutput.print("the configuration is good")
         if !online { try printServices(setup) }
         let isBad = online ? try await look(setup) : false

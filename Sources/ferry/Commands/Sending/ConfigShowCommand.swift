@@ -18,7 +18,7 @@ struct ConfigShowCommand: ParsableCommand {
 
     func run() throws {
         let configuration = config.configuration()
-        for name in configuration.formerNames { Log(isQuiet: false).warn("\(name)") }
+        for warning in configuration.warnings { Log(isQuiet: false).warn("\(warning)") }
         if output.json {
             try StandardOutput.print(ConfigListing.json(configuration))
         } else {

@@ -31,7 +31,7 @@ struct RunCommand: AsyncParsableCommand {
         let setup = try config.setup()
         Log.writesJSON = setup.logsJSON
         let log = Log(isQuiet: quiet)
-        for name in setup.formerNames { log.warn("\(name)") }
+        for warning in setup.warnings { log.warn("\(warning)") }
         try await setup.requireCredentials()
         Log.style = .ofService
         let service = try RunService(config: config, log: log)

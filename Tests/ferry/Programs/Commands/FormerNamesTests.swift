@@ -101,7 +101,7 @@ struct FormerNamesTests {
             #expect(result.status == 78)
             #expect(!result.errors.contains("s3cret"))
             #expect(!result.output.contains("s3cret"))
-            #expect(result.errors.contains("headers 'Authorization: …'"))
+            #expect(result.errors.contains("--set headers: 'Authorization: …' is a secret"))
         }
     }
 }

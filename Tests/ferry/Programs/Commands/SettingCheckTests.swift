@@ -20,7 +20,7 @@ struct SettingCheckTests {
         #expect(upload.errors.contains("--\(option) '\(value)' \(words)"), "\(upload.errors)")
         let config = try await ferry.run("config", "show", "--set", "\(key)=\(value)")
         #expect(config.status == 78)
-        #expect(config.errors.contains("\(key) '\(value)' \(words)"), "\(config.errors)")
+        #expect(config.errors.contains("--set \(key): '\(value)' \(words)"), "\(config.errors)")
     }
 
     @Test("What a setting calls off, its option does, too", arguments: ["bandwidth", "due"])

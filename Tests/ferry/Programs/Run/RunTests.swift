@@ -48,6 +48,8 @@ struct RunTests {
             #expect(result.status == 78)
             #expect(result.output.isEmpty)
             let lines = result.errors.split(separator: "\n")
+            // Another program's, perhaps.
+            #expect(lines.contains { $0.hasPrefix("ferry: warning: $FERRY_INTERVALL: is no setting, and ignored; did you mean") })
             for (place, text) in [
                 (":1:", "'profil' is no setting; did you mean 'profile'?"), (":3:", "nowhere"), (":5:", "are one folder"),
                 (":6:", "no scheme"), (":7:", "interval 'soon'"), (":8:", "no-token"), (":10:", "did you mean 'due.time'?"),
