@@ -14,6 +14,8 @@ struct StoredInput {
     var form = InputForm.plain
     /// What is counted are the elements of arrays.
     var isArray = false
+    /// The options that say where the events go, as a shell takes them, each after a space.
+    var place = ""
 
     var path: String { inputs[index] == "-" ? "standard input" : inputs[index] }
 
@@ -35,12 +37,12 @@ struct StoredInput {
             // The elements of all of them, a line each.
             let all = ([source] + others).joined(separator: " ")
             let elements = form.program.map { "\($0) <\(source) | jq -c '.[]'" } ?? "jq -c '.[]' \(all)"
-            let rest = form.program == nil || others.isEmpty ? "" : ", then ferry write --array \(others.joined(separator: " "))"
-            return "To go on: \(elements) | \(tail) | ferry write --first-line \(nextLine)\(rest)"
+            let rest = form.program == nil || others.isEmpty ? "" : ", then ferry write\(place) --array \(others.joined(separator: " "))"
+            return "To go on: \(elements) | \(tail) | ferry write\(place) --first-line \(nextLine)\(rest)"
         }
         let lines = form.program.map { "\($0) <\(source) | \(tail)" } ?? "\(tail) \(source)"
         let rest = others.isEmpty ? "" : " - \(others.joined(separator: " "))"
-        return "To go on, with the same options: \(lines) | ferry write --first-line \(nextLine)\(rest)"
+        return "To go on, with the same options: \(lines) | ferry write\(place) --first-line \(nextLine)\(rest)"
     }
 
     /// Returns a file's name as a shell takes it, and no command for an option.

@@ -158,10 +158,19 @@ struct WriteCommand: ParsableCommand {
 
     var inputs: [String] { files.isEmpty ? ["-"] : files }
 
+    /// The options without which what follows would go elsewhere.
+    private var place: String {
+        let options = [
+            ("--spool", spoolOptions.spool), ("--stream", stream),
+            ("--priority", priority == .normal ? nil : "\(priority.level)"),
+        ]
+        return options.map { name, value in value.map { " \(name) \($0.shellWord)" } ?? "" }.joined()
+    }
+
     private func stored(_ reading: (index: Int, firstLine: Int64), _ session: borrowing WriteSession) -> StoredInput {
         StoredInput(
             inputs: inputs, index: reading.index, firstLine: reading.firstLine, nextLine: session.nextLine,
-            events: session.events, invalid: session.invalid, form: session.form ?? .plain, isArray: array)
+            events: session.events, invalid: session.invalid, form: session.form ?? .plain, isArray: array, place: place)
     }
 
     /// Opens the spool. The default spool is made where nothing is; what is empty may be the place of another file system.
@@ -175,7 +184,7 @@ struct WriteCommand: ParsableCommand {
         do {
             return try body()
         } catch let failure as CommandError where failure.status == .spoolFull {
-            let stored = StoredInput(inputs: inputs, index: 0, firstLine: firstLine, nextLine: firstLine)
+            let stored = StoredInput(inputs: inputs, index: 0, firstLine: firstLine, nextLine: firstLine, place: place)
             if output.json { try WriteReport(stored, isPublished: true).print() }
             throw CommandError(failure.status, "\(failure.message). \(stored.whereItStopped). \(stored.continuation)")
         }

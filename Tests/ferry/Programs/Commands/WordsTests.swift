@@ -204,7 +204,7 @@ struct WordsTests {
             write + ["--json", folder("in")], 65,
             [
                 "\"nextLine\":3,", "\"storedLines\":2",
-                "To go on, with the same options: tail -n +3 \(folder("in")) | ferry write --first-line 3",
+                "To go on, with the same options: tail -n +3 \(folder("in")) | ferry write --spool \(folder("s")) --first-line 3",
             ])
         let rest = try await ferry.start(write + ["--first-line", "3", "--skip-invalid"], input: "not json\n{\"n\":4}\n").end()
         #expect(rest.status == 65)

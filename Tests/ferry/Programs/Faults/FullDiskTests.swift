@@ -135,7 +135,7 @@ struct FullDiskTests {
                 "$FERRY" upload -q --spool "$DIR/m/s" --to \(hub.url) --delete-sent || echo "upload $?"
                 case $status in
                     0 | 75) break ;;
-                    73) next=$(sed -n 's/.*tail -n +\\([0-9]*\\) INPUT | ferry write --first-line [0-9]*$/\\1/p' "$DIR/errors") ;;
+                    73) next=$(sed -n 's/.*tail -n +\\([0-9]*\\) INPUT | ferry write .*--first-line [0-9]*$/\\1/p' "$DIR/errors") ;;
                     *) echo "write $status" ;;
                 esac
                 grep -q "nextLine.:$next," "$DIR/out" || echo "no report: $(cat "$DIR/out")"

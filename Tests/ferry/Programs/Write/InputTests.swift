@@ -61,7 +61,9 @@ struct InputTests {
             result.output.hasPrefix("wrote 3 events in 1 segment to s\n{\"a\":1}\n{\"a\":2}\n3\n65\nwrote 2 events"),
             "\(result.output) \(result.errors)")
         #expect(result.errors.contains("bad.json, line 2, column 7: element 2: not a JSON value"), "\(result.errors)")
-        #expect(result.errors.contains("jq -c '.[]' bad.json | tail -n +2 | ferry write --first-line 2"), "\(result.errors)")
+        #expect(
+            result.errors.contains("jq -c '.[]' bad.json | tail -n +2 | ferry write --spool s --first-line 2"), "\(result.errors)"
+        )
         #expect(result.errors.contains("no array begins here"), "\(result.errors)")
         #expect(result.errors.contains("without --array each line is an event"), "\(result.errors)")
     }

@@ -54,7 +54,9 @@ struct WriteTests {
         let result = try await Program().run("write", "--create", "--spool", folder("s"), "--json", folder("in"), folder("none"))
         #expect(result.status == 74)
         #expect(result.output.contains("\"nextLine\":1,\"published\":true,\"storedLines\":0"), "\(result.output)")
-        #expect(result.errors.contains("tail -n +1 \(folder("none")) | ferry write --first-line 1\n"), "\(result.errors)")
+        #expect(
+            result.errors.contains("tail -n +1 \(folder("none")) | ferry write --spool \(folder("s")) --first-line 1\n"),
+            "\(result.errors)")
     }
 
     @Test("The command that goes on can be taken as it stands, whatever the files are called")
@@ -93,7 +95,9 @@ struct WriteTests {
         #expect(result.status == 130, "\(result.errors)")
         #expect(result.output.hasPrefix("{\"events\":2,"), "\(result.output)")
         #expect(result.output.contains("\"invalid\":1,\"nextLine\":5,\"published\":true"), "\(result.output)")
-        #expect(result.errors.contains("tail -n +5 \(folder("pipe")) | ferry write --first-line 5\n"), "\(result.errors)")
+        #expect(
+            result.errors.contains("tail -n +5 \(folder("pipe")) | ferry write --spool \(opened.path) --first-line 5\n"),
+            "\(result.errors)")
     }
 
     @Test("What gives way to its limits is told, whatever else is not")
