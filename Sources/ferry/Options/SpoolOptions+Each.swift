@@ -55,7 +55,7 @@ extension SpoolOptions {
 
     /// Returns what is pending in each of the spools that are named, where they are several.
     func pendingAhead(_ arguments: [String]) throws -> [String: ProgressLine.Amount] {
-        let all = try paths(arguments).map { with($0).path }
+        let all = try paths(arguments).paths.map { with($0).path }
         guard all.count > 1 else { return [:] }
         return Dictionary(all.map { ($0, .init(pendingIn: [$0])) }, uniquingKeysWith: { first, _ in first })
     }
