@@ -67,6 +67,8 @@ struct ExportCommand: ParsableCommand {
             )
         }
         if let forget { return try forgetBundle(forget, spool) }
+        // validate() has seen to it.
+        guard let destination else { return }
         var options = ExportOptions()
         options.maxBytes = maxBytes
         options.asTar = tar
@@ -79,11 +81,11 @@ struct ExportCommand: ParsableCommand {
             options.recipient = try encryptTo.map { try PublicKeys(file: $0) }
             var export = Export(spool, options: options, now: .now())
             export.onProgress = progress.show
-            report = try export.run(to: destination!)
+            report = try export.run(to: destination)
         } catch let error as KeyError {
             throw CommandError(.badConfiguration, error.description)
         } catch let error as FileError {
-            let hint = error.isDiskFull ? whatFits(in: destination!) : ""
+            let hint = error.isDiskFull ? whatFits(in: destination) : ""
             throw CommandError(
                 error.isOutOfSpace ? .spoolFull : .localFailure, "nothing is marked, the spool is as it was: \(error)\(hint)")
         }
