@@ -1,3 +1,5 @@
+import FerrySpool
+
 extension String {
     /// The text as one word of a shell's command line: quoted where a shell would read more into it.
     var shellWord: String {
@@ -12,6 +14,17 @@ extension String {
                 }
             }
         if isPlain { return self }
+        // What would be shown as an escape is one that a shell takes (bash, zsh, ksh; POSIX since 2024).
+        if printable() != self || unicodeScalars.contains("\t") { return "$'\(utf8.map(Self.escaped).joined())'" }
         return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+
+    private static func escaped(_ byte: UInt8) -> String {
+        switch byte {
+        case UInt8(ascii: "'"): "\\'"
+        case UInt8(ascii: "\\"): "\\\\"
+        case 0x20..<0x7f: String(UnicodeScalar(byte))
+        default: "\\x" + String(byte, radix: 16, width: 2)
+        }
     }
 }

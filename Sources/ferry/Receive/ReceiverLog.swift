@@ -39,7 +39,9 @@ struct ReceiverLog: Sendable {
     }
 
     private var received = HeldLines<Origin, ReceivedAmount>(.seconds(60))
-    private var refused = HeldLines<Refused, RefusedAmount>(.seconds(60), upTo: .seconds(3600))
+    /// Of machines that are known, and of the receiver itself: strangers, of whom there may be any number, hide none of these.
+    private var refused = HeldLines<Refused, RefusedAmount>(.seconds(60), upTo: .seconds(3600), mostKinds: 10_000)
+    private var strangers = HeldLines<Refused, RefusedAmount>(.seconds(60), upTo: .seconds(3600))
     private var failures = HeldLines<String, RefusedAmount>(.seconds(60), upTo: .seconds(3600))
     /// Whose segments cannot be stored, and since when: of the failures that were told.
     private var failing: [String: ContinuousClock.Instant] = [:]
@@ -54,7 +56,9 @@ struct ReceiverLog: Sendable {
                 .compactMap(\.self)
         case .refused(let refusal):
             if refusal.isToldAsFailure { return [] }
-            guard let amount = refused.next(Refused(refusal), RefusedAmount(refusal.sender), at: now) else { return [] }
+            let (kind, one) = (Refused(refusal), RefusedAmount(refusal.sender))
+            let isKnown = refusal.sender.machine != nil || kind.origin == nil
+            guard let amount = isKnown ? refused.next(kind, one, at: now) : strangers.next(kind, one, at: now) else { return [] }
             let text =
                 "refused a request of \(refusal.sender.shown) with \(refusal.status): \(refusal.shownReason)\(amount.before)"
             return [ReceiverLine(text: text, about: amount.about(status: refusal.status), isWarning: true)]
@@ -75,14 +79,14 @@ struct ReceiverLog: Sendable {
     /// - Parameter all: Also about the rest.
     mutating func over(all: Bool, at now: ContinuousClock.Instant) -> [ReceiverLine] {
         received.over(all: all, at: now).map { $0.amount.line(of: $0.kind?.name) }
-            + refused.over(all: all, at: now).map { held in
+            + (refused.over(all: all, at: now) + strangers.over(all: all, at: now)).map { held in
                 let status = held.kind.map { " with \($0.status)" } ?? ""
                 let what = "refused \(counted(held.amount.requests, "more request"))"
                 let text =
                     if let reason = held.kind?.reason {
                         "\(what)\(status), the last of \(held.amount.sender): \(reason)"
                     } else {
-                        "\(what) of \(held.kind == nil ? "other senders" : held.amount.sender)\(status)"
+                        "\(what) of \(held.kind == nil ? "other senders, the last of \(held.amount.sender)" : held.amount.sender)\(status)"
                     }
                 return ReceiverLine(text: text, about: held.amount.about(status: held.kind?.status), isWarning: true)
             }

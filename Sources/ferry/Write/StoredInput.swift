@@ -14,6 +14,8 @@ struct StoredInput {
     var form = InputForm.plain
     /// What is counted are the elements of arrays.
     var isArray = false
+    /// Whether it can be read again: it is a file, and no pipe.
+    var isRepeatable = true
     /// The options that say where the events go, as a shell takes them, each after a space.
     var place = ""
 
@@ -30,14 +32,15 @@ struct StoredInput {
     /// The command that stores the rest, without doubling a line.
     var continuation: String {
         // A pipe cannot be read again, nor what a numbered input is a part of be known: both are the user's INPUT.
-        let source = inputs[index] == "-" || firstLine > 1 ? "INPUT" : Self.quoted(inputs[index])
+        let source = isRepeatable && firstLine == 1 ? Self.quoted(inputs[index]) : "INPUT"
         let others = inputs[(index + 1)...].map(Self.quoted)
         let tail = "tail -n +\(nextLine)"
         if isArray {
             // The elements of all of them, a line each.
             let all = ([source] + others).joined(separator: " ")
             let elements = form.program.map { "\($0) <\(source) | jq -c '.[]'" } ?? "jq -c '.[]' \(all)"
-            let rest = form.program == nil || others.isEmpty ? "" : ", then ferry write\(place) --array \(others.joined(separator: " "))"
+            let rest =
+                form.program == nil || others.isEmpty ? "" : "; ferry write\(place) --array \(others.joined(separator: " "))"
             return "To go on: \(elements) | \(tail) | ferry write\(place) --first-line \(nextLine)\(rest)"
         }
         let lines = form.program.map { "\($0) <\(source) | \(tail)" } ?? "\(tail) \(source)"
@@ -45,17 +48,8 @@ struct StoredInput {
         return "To go on, with the same options: \(lines) | ferry write\(place) --first-line \(nextLine)\(rest)"
     }
 
-    /// Returns a file's name as a shell takes it, and no command for an option.
+    /// Returns a file's name as a shell takes it, and no command for an option. Of standard input nothing more comes.
     private static func quoted(_ name: String) -> String {
-        let path = name.hasPrefix("-") && name != "-" ? "./\(name)" : name
-        let isPlain = path.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "/._-+,:@%=".utf8.contains(byte)
-            }
-        }
-        return isPlain ? path : "'\(path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
+        name == "-" ? "INPUT" : (name.hasPrefix("-") ? "./\(name)" : name).shellWord
     }
 }

@@ -54,6 +54,19 @@ struct ReceiverLogTests {
                 == ["known a.gz, 100 B from press-7 at 10.0.0.7"])
     }
 
+    @Test("Strangers, however many, hide no refusal of a machine that is known")
+    func strangers() {
+        var log = ReceiverLog()
+        let wrong = RefusedRequestError(RefusedRequestError.insufficientStorage, "no room for strangers")
+        for number in 0..<500 { _ = log.add(refused(wrong, from: Sender(at: "10.1.\(number / 250).\(number % 250)")), at: at(0)) }
+        let full = RefusedRequestError(RefusedRequestError.insufficientStorage, "no room")
+        #expect(
+            log.add(refused(full, from: press), at: at(1)).map(\.text)
+                == ["refused a request of press-7 at 10.0.0.7 with 507: no room"])
+        let later = log.over(all: true, at: at(120)).map(\.text)
+        #expect(later == ["refused 400 more requests of other senders, the last of - at 10.1.1.249"])
+    }
+
     @Test("A sender without a name is told by its address, with a hyphen in place of the name, and each address by itself")
     func nameless() {
         var log = ReceiverLog()

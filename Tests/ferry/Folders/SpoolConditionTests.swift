@@ -194,7 +194,7 @@ struct SpoolConditionTests {
         "A name is one word of a shell's command line",
         arguments: [
             ("hub/web-03", "hub/web-03"), ("a b", "'a b'"), ("it's", #"'it'\''s'"#), ("", "''"), ("$(rm)", "'$(rm)'"),
-            ("~x", "'~x'"),
+            ("~x", "'~x'"), ("a\u{1b}\n'\\ä", #"$'a\x1b\x0a\'\\\xc3\xa4'"#), ("ä", "'ä'"),
         ])
     func words(name: String, word: String) {
         #expect(name.shellWord == word)

@@ -39,21 +39,23 @@ struct AddMachine: ParsableCommand {
                 "\(list) is gone, although machines have spools here: bring it back, or make an empty one (: >\(list)), and each of them is to be added anew"
             )
         }
-        // Before the spool is made. Under the lock of the list it is looked at again.
+        // Before anything is made. Under the lock of the list it is looked at again.
         if let refusal = try refusal(of: name, digest, machine.hub.list()) { throw CommandError(refusal) }
-        do throws(FileError) {
-            // Before the name: what sends must find it.
-            try machine.hub.folder.makeSpool(of: name)
-        } catch {
-            throw CommandError(error)
-        }
         // Of a machine that there is already no token is printed: the change refuses it.
         var shown: MachineToken?
         if let token, try machine.hub.list()[name].map(\.isRevoked) ?? true {
             try output.show(token)
             shown = token
         }
-        try output.admit(shown) { try self.add(name, token, digest) }
+        try output.admit(shown) {
+            do throws(FileError) {
+                // Before the name: what sends must find it.
+                try machine.hub.folder.makeSpool(of: name)
+            } catch {
+                throw CommandError(error)
+            }
+            try self.add(name, token, digest)
+        }
         let means = token == nil ? "its certificate (--cert, --key)" : output.means
         Log(isQuiet: false).note("\(name) may send to \(machine.hub.folder.spoolPath(of: name)) by \(means)")
     }

@@ -122,6 +122,11 @@ struct WriteCommand: ParsableCommand {
                 reading = (index, index == 0 ? firstLine : 1)
                 session.begin(firstLine: reading.firstLine)
                 try session.read(file == "-" ? .standardInput() : .reading(file))
+                // As when tail(1) cannot open the file that is to be gone on with.
+                if index == 0, firstLine > 1, session.nextLine == firstLine, !session.isInterrupted {
+                    spoolOptions.log.warn(
+                        "nothing came of \(file == "-" ? "standard input" : file), though line \(firstLine) was to follow")
+                }
             }
         } catch {
             progress.end()
@@ -164,13 +169,23 @@ struct WriteCommand: ParsableCommand {
             ("--spool", spoolOptions.spool), ("--stream", stream),
             ("--priority", priority == .normal ? nil : "\(priority.level)"),
         ]
-        return options.map { name, value in value.map { " \(name) \($0.shellWord)" } ?? "" }.joined()
+        return options.map { name, value in
+            // What begins with a hyphen the parser would take for an option.
+            value.map { " \(name)\($0.hasPrefix("-") ? "=" : " ")\($0.shellWord)" } ?? ""
+        }.joined()
+    }
+
+    private func isFile(_ input: String) -> Bool {
+        var status = stat()
+        // One that is not there may come.
+        return input != "-" && (stat(input, &status) != 0 || status.st_mode & S_IFMT == S_IFREG)
     }
 
     private func stored(_ reading: (index: Int, firstLine: Int64), _ session: borrowing WriteSession) -> StoredInput {
         StoredInput(
             inputs: inputs, index: reading.index, firstLine: reading.firstLine, nextLine: session.nextLine,
-            events: session.events, invalid: session.invalid, form: session.form ?? .plain, isArray: array, place: place)
+            events: session.events, invalid: session.invalid, form: session.form ?? .plain, isArray: array,
+            isRepeatable: isFile(inputs[reading.index]), place: place)
     }
 
     /// Opens the spool. The default spool is made where nothing is; what is empty may be the place of another file system.
@@ -184,7 +199,9 @@ struct WriteCommand: ParsableCommand {
         do {
             return try body()
         } catch let failure as CommandError where failure.status == .spoolFull {
-            let stored = StoredInput(inputs: inputs, index: 0, firstLine: firstLine, nextLine: firstLine, place: place)
+            let stored = StoredInput(
+                inputs: inputs, index: 0, firstLine: firstLine, nextLine: firstLine,
+                isRepeatable: isFile(inputs[0]), place: place)
             if output.json { try WriteReport(stored, isPublished: true).print() }
             throw CommandError(failure.status, "\(failure.message). \(stored.whereItStopped). \(stored.continuation)")
         }

@@ -197,7 +197,7 @@ import Testing
         let last = Cell<Program.Result?>(nil)
         try await eventually("the hub can be reached") {
             last.value = try await ferry.run("config", "check", "--online", "--config", folder("ferry.yaml"))
-            return last.value?.output.contains("hub: http://127.0.0.1:\(ports[0])/v1/segments: can be reached") ?? false
+            return last.value?.output.contains("hub: http://127.0.0.1:\(ports[0])/v1/segments: good") ?? false
         }
         #expect(last.value?.status == 77)
         #expect(last.value?.output.contains("share: file://\(folder("share")): good") ?? false)

@@ -276,9 +276,16 @@ struct MachineProgramTests {
     @Test("Without an output for a token nothing is made")
     func noOutput() async throws {
         let result = try await Program("/bin/sh", environment: ["FERRY": Program.ferry, "DIR": folder.path]).run(
-            "-c", "\"$FERRY\" machine add m1 --machines \"$DIR/hub\" >/dev/null")
-        #expect(result.status == 64, "\(result.errors)")
+            "-c",
+            #"""
+            ln -s nowhere/at/all "$DIR/link"
+            for way in ">/dev/null" ">/dev/full" "--save $DIR/none/token" "--save $DIR/link"; do
+                eval "\"\$FERRY\" machine add m1 --machines \"\$DIR/hub\" $way" && echo "$way"
+            done
+            """#)
+        #expect(result.output.isEmpty, "\(result.output) \(result.errors)")
         #expect(!FileManager.default.fileExists(atPath: folder("hub/m1")))
+        #expect(try await machine("add", "m1", "--save", folder("token")).status == 0)
     }
 
     @Test("A machine may be known by its client certificate, but not by another's, nor by none", .needs("openssl"))

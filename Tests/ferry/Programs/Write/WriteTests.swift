@@ -96,7 +96,7 @@ struct WriteTests {
         #expect(result.output.hasPrefix("{\"events\":2,"), "\(result.output)")
         #expect(result.output.contains("\"invalid\":1,\"nextLine\":5,\"published\":true"), "\(result.output)")
         #expect(
-            result.errors.contains("tail -n +5 \(folder("pipe")) | ferry write --spool \(opened.path) --first-line 5\n"),
+            result.errors.contains("tail -n +5 INPUT | ferry write --spool \(opened.path) --first-line 5\n"),
             "\(result.errors)")
     }
 
