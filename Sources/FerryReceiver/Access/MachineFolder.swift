@@ -20,19 +20,26 @@ public struct MachineFolder: Sendable {
 
     /// Makes a machine's spool, unless it is there.
     package func makeSpool(of name: MachineName) throws(FileError) {
-        try Self.make(spoolPath(of: name), in: path)
+        let place = spoolPath(of: name)
+        try Self.make(place, in: path)
+        var status = stat()
+        guard lstat(place, &status) != 0 || status.st_mode & S_IFMT != S_IFLNK || status.st_uid == geteuid() else {
+            throw FileError("open folder", place, code: ELOOP)
+        }
         _ = try Spool.open(spoolPath(of: name), access: .create)
     }
 
     /// Makes a folder. What root makes in another user's folder is that user's: the receiver, which runs as that one, must be able to read and write it.
     private static func make(_ path: String, in parent: String) throws(FileError) {
-        guard mkdir(path, 0o700) == 0 else {
-            if errno == EEXIST { return }
-            throw FileError("make", path)
-        }
+        let isNew = mkdir(path, 0o700) == 0
+        guard isNew || errno == EEXIST else { throw FileError("make", path) }
+        // Another user's link must not lead elsewhere.
+        let made = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (isNew ? O_NOFOLLOW : 0))
+        guard made >= 0 else { throw FileError("open folder", path) }
+        defer { close(made) }
         var status = stat()
-        guard geteuid() == 0, stat(parent, &status) == 0, status.st_uid != 0, status.st_mode & S_IWOTH == 0 else { return }
-        guard lchown(path, status.st_uid, status.st_gid) == 0 else { throw FileError("give the owner", path) }
+        guard isNew, geteuid() == 0, stat(parent, &status) == 0, status.st_uid != 0, status.st_mode & S_IWOTH == 0 else { return }
+        guard fchown(made, status.st_uid, status.st_gid) == 0 else { throw FileError("give the owner", path) }
     }
 
     /// The folder, in which the same holds for files.

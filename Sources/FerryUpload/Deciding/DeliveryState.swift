@@ -137,6 +137,16 @@ extension DeliveryState {
         if !isContinuous { plan.stop(.localFailure) }
     }
 
+    /// Notes that the lanes of a job's spool cannot be used, or can again (`nil`): then everything that waited for them is due.
+    mutating func noteLanes(_ trouble: String?, _ job: DeliveryJob, at now: Timestamp) {
+        guard isContinuous, isCurrent(job) else { return }
+        if let trouble { return queues[job.queue].hold(trouble, at: now) }
+        queues[job.queue].hold = nil
+        queues[job.queue].forgetTries()
+        queues[job.queue].forgetsWaitsBefore = now
+        queues[job.queue].wake(at: now, all: true)
+    }
+
     /// Queues segments that appeared, by the order of all.
     mutating func appeared(_ found: [FoundSegment], in queue: Int) {
         let underWay = namesUnderWay(queue: queue)

@@ -240,6 +240,15 @@ final class Dispatcher: Sendable {
         }
     }
 
+    /// Notes whether the lanes of a job's spool can be used.
+    func noteLanes(_ outcome: RequestOutcome, of job: Assignment) {
+        var isDelivered = false
+        if case .delivered = outcome.verdict { isDelivered = true }
+        let (trouble, now) = (outcome.trace.laneTrouble, moment.wall)
+        guard trouble != nil || isDelivered && read({ $0.queues[job.job.queue].hold != nil }) else { return }
+        change { $0.noteLanes(trouble, job.job, at: now) }
+    }
+
     /// Ends a round: what no probe could clear stays undetermined.
     func endRound() { changeWithChance { $0.endRound(at: $1, using: &$2) } }
 

@@ -6,7 +6,7 @@ final class SpoolServices: Sendable {
     let committer: LedgerCommitter
     let recorder: OutcomeRecorder
     let travel = TravelWatch()
-    let laneTrouble = LaneTrouble()
+    let laneNotices = LaneNotices()
     let requests: RequestNoting
     /// What comes while a listing is worked off; `nil` where that is not known.
     let arrivals: FolderArrivals?

@@ -156,6 +156,7 @@ final class Workers: Sendable {
         if isScarce { await job.services.committer.flush() }
         if job.services.committer.isFull { await job.services.committer.waitForRoom() }
         noteBrokenOff(&segments, &outcome, job)
+        if outcome.trace.isWithinSpool { dispatcher.noteLanes(outcome, of: job) }
         dispatcher.finish(job, segments, outcome)
     }
 
@@ -340,15 +341,31 @@ final class Workers: Sendable {
     ) async -> RequestOutcome {
         let generation = network.current
         var outcome = await sender.deliver(outgoing)
-        if let notice = outcome.trace.notice { services.onEvent(.warning(notice)) }
+        if outcome.trace.isWithinSpool {
+            noteLanes(&outcome, services)
+        } else if let notice = outcome.trace.notice {
+            services.onEvent(.warning(notice))
+        }
         if outcome.trace.latency != nil, let duration = outcome.duration { onRequest(duration) }
         if outcome.trace.latency == nil, generation != network.current, let reason = outcome.verdict.reason {
             outcome.verdict = .withdrawn(reason)
         }
-        if outcome.trace.isWithinSpool, dispatcher.read({ $0.queues.count > 1 }) {
-            outcome.verdict = services.laneTrouble.ownVerdict(outcome.verdict) { services.onEvent(.warning($0)) }
-        }
         return outcome
+    }
+
+    /// Takes lanes of one spool among several that cannot be used as that spool's trouble alone.
+    private func noteLanes(_ outcome: inout RequestOutcome, _ services: SpoolServices) {
+        switch outcome.verdict {
+        case .delivered:
+            if services.laneNotices.isNew(outcome.trace.remark), let notice = outcome.trace.notice {
+                services.onEvent(.warning(notice))
+            }
+        case .unavailable(let reason, _), .misconfigured(let reason):
+            guard dispatcher.read({ $0.queues.count > 1 }) else { return }
+            outcome.trace.laneTrouble = reason.message
+            outcome.verdict = .circling(reason)
+        default: break
+        }
     }
 
     /// Returns the body of one request, and its digest where the destination wants one; `nil` when a file has become shorter.

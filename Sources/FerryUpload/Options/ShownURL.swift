@@ -3,13 +3,16 @@ extension StringProtocol {
     /// parameters.
     ///
     /// More is left out than must be: a name with `@`, say, where a password that was not encoded may stand.
-    var withoutSecrets: String {
+    package var withoutSecrets: String {
         var text = String(self)
         let scheme = text.firstRange(of: "://")?.upperBound ?? text.firstRange(of: "//")?.upperBound
         let place = scheme ?? text.startIndex
         // Without a host there is no user.
         if !text[place...].hasPrefix("/"), let end = text.lastIndex(of: "@"), place <= end {
+            // What follows it may be a part of a query: where it began cannot be told any more.
+            let isInQuery = text[place..<end].contains("?")
             text.replaceSubrange(place..<end, with: "…")
+            if isInQuery, let rest = text.lastIndex(of: "@") { return text[...rest] + "…" }
         } else if scheme != nil {
             text = Self.withoutPort(text, from: place)
         }

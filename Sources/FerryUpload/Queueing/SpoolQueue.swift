@@ -16,6 +16,8 @@ struct SpoolQueue {
     /// Sidecars written before this moment count for nothing: the network has changed since.
     var forgetsWaitsBefore: Timestamp?
     var gate = SendGate.open
+    /// Nothing leaves for a while.
+    var hold: SpoolHold?
     var rules = SegmentQueue.Rules.everything
     var summary = RoundSummary()
     /// Why the spool cannot be used.
@@ -46,6 +48,12 @@ struct SpoolQueue {
     mutating func vacate(_ reason: FileError) {
         self = SpoolQueue(spool: spool, longestWait: longestWait, knowsArrivals: knowsArrivals, gate: .closed)
         failure = reason
+    }
+
+    /// Lets nothing leave for a while.
+    mutating func hold(_ why: String, at now: Timestamp) {
+        if hold == nil { hold = SpoolHold(why, at: now) } else { hold?.failed(why, at: now) }
+        gate = .closed
     }
 
     var isUsable: Bool { failure == nil && gate != .closed }

@@ -315,7 +315,9 @@ struct RunLoop {
             return .unavailable(spools[number].failure?.description ?? "it is not there")
         }
         let control = state.spools[queue].control
-        return control.isDisabled ? .disabled : control.isPaused ? .paused : nil
+        if control.isDisabled { return .disabled }
+        if control.isPaused { return .paused }
+        return dispatcher.read { $0.queues[queue].hold }.map { .misconfigured(until: $0.until, $0.why) }
     }
 
     /// Returns why nothing leaves a spool though its destination works, or may work.

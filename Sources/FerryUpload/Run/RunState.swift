@@ -213,7 +213,11 @@ struct RunState {
         var next: [Duration] = []
         for index in spools.indices where delivery.queues[index].failure == nil {
             if let arrival = options.upload.due { delivery.queues[index].rules.apply(arrival, at: now.wall) }
-            let isClosed = blocker != nil || isQuiet || spools[index].control.stopsSending
+            var isClosed = blocker != nil || isQuiet || spools[index].control.stopsSending
+            if let hold = delivery.queues[index].hold, !hold.isOver(at: now.wall) {
+                isClosed = true
+                next.append(now.steady + (hold.until - now.wall))
+            }
             if !isClosed, let share = spools[index].schedule.release(delivery.queues[index].held, at: now.steady) {
                 delivery.queues[index].release(share)
             }

@@ -1,3 +1,5 @@
+import FerryUpload
+
 /// A setting's text as it is printed: without what may be a secret.
 enum ShownValue {
     /// Returns a text of a setting without a URL's credentials and without the values of headers that may not stand there.
@@ -7,9 +9,7 @@ enum ShownValue {
         case "headers":
             guard let colon = text.firstIndex(of: ":") else { return "…" }
             return text[...colon] + " …"
-        case "to":
-            guard let end = text.lastIndex(of: "@") else { return text }
-            return "…" + text[end...]
+        case "to": return text.withoutSecrets
         default: return text
         }
     }

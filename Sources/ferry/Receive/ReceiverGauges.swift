@@ -10,6 +10,8 @@ final class ReceiverGauges: Sendable {
     /// The folder of a hub.
     private let hub: MachineFolder?
     private let disk = Mutex<DiskSpace?>(nil)
+    /// As they were last: of a list that cannot be read now the machines are not gone.
+    private let known = Mutex<[String]>([])
 
     init(_ place: ReceiverLoop.Place) {
         switch place {
@@ -27,8 +29,10 @@ final class ReceiverGauges: Sendable {
             disk.withLock { $0 = space }
             guard let hub else { return [path] }
             // One that may send no more is silent for good.
-            let machines = (try? hub.list())?.machines.filter { !$0.isRevoked } ?? []
-            return machines.map { hub.spoolPath(of: $0.name) }.sorted()
+            guard let list = try? hub.list() else { return known.withLock(\.self) }
+            let found = list.machines.filter { !$0.isRevoked }.map { hub.spoolPath(of: $0.name) }.sorted()
+            known.withLock { $0 = found }
+            return found
         }
         let spools = found.paths.map { spool in
             ReceiverLook.Spool(

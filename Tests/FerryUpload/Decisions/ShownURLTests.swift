@@ -11,7 +11,8 @@ import Testing
             "s3://u:SECRET@demo/p", "s3://demo/p?SECRET@x=1", "file://u:SECRET@h/share", "file:///a?password=SECRET",
             "https//u:SECRET@h/x", "http://u:SECRET@h:99999/{x}", "http://h/{X}?token=SECRET", "http://u:SE?CRET@h/x",
             "http://u:SECRET/x", "http:u:SECRET@h/x", "u:SECRET@h", "http://u:SE/CRET@h/{x}", "clickhouse://h/t?key=SECRET",
-            "clickhouse://h/d.t?password=SECRET", "ftp://u:SECRET@h/x", "http+unix://u:SECRET@x/{y}",
+            "clickhouse://h/d.t?password=SECRET", "ftp://u:SECRET@h/x", "s3://b/p?endpoint=http://u:p@h:1&secret=SECRET",
+            "http://u:p@h/x?k=SECRET", "http+unix://u:SECRET@x/{y}",
         ]) func refused(text: String) throws
     {
         let error = try #require(throws: DestinationURLError.self) { try Destination(text, environment: [:]) }
