@@ -1,6 +1,6 @@
 /// Which pending segments limits would delete now, and why, in the words that the ledger would have: nothing is claimed, and nothing changes.
 extension RetentionSweep {
-    /// Returns what ``apply(_:room:atMost:inVain:clock:warn:)`` would delete at this moment.
+    /// Returns what ``apply(_:room:atMost:inVain:clock:onProgress:warn:)`` would delete at this moment.
     ///
     /// - Parameters:
     ///   - listing: Made with sizes.

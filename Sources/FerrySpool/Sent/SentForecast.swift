@@ -1,5 +1,5 @@
 extension SentFolder {
-    /// Returns what ``prune(_:now:clock:)`` would delete at this moment; nothing changes.
+    /// Returns what ``prune(_:now:clock:onProgress:)`` would delete at this moment; nothing changes.
     package func forecast(_ limits: RetentionLimits, clock: ClockJumpDetector.Reading = .now()) -> SentPruning {
         var pruning = SentPruning()
         guard !limits.isUnlimited else { return pruning }
