@@ -32,16 +32,13 @@ struct StoredInput {
     /// The command that stores the rest, without doubling a line.
     var continuation: String {
         // A pipe cannot be read again, nor what a numbered input is a part of be known: both are the user's INPUT.
-        let source = isRepeatable && firstLine == 1 ? Self.quoted(inputs[index]) : "INPUT"
+        let source = isRepeatable && (firstLine == 1 || isArray) ? Self.quoted(inputs[index]) : "INPUT"
         let others = inputs[(index + 1)...].map(Self.quoted)
         let tail = "tail -n +\(nextLine)"
+        // What is stored of arrays is passed over as they are read: no other program keeps each element as it is.
         if isArray {
-            // The elements of all of them, a line each.
-            let all = ([source] + others).joined(separator: " ")
-            let elements = form.program.map { "\($0) <\(source) | jq -c '.[]'" } ?? "jq -c '.[]' \(all)"
-            let rest =
-                form.program == nil || others.isEmpty ? "" : "; ferry write\(place) --array \(others.joined(separator: " "))"
-            return "To go on: \(elements) | \(tail) | ferry write\(place) --first-line \(nextLine)\(rest)"
+            return
+                "To go on, with the same options: ferry write\(place) --array --first-line \(nextLine) \(([source] + others).joined(separator: " "))"
         }
         let lines = form.program.map { "\($0) <\(source) | \(tail)" } ?? "\(tail) \(source)"
         let rest = others.isEmpty ? "" : " - \(others.joined(separator: " "))"

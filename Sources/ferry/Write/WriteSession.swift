@@ -10,6 +10,8 @@ struct WriteSession: ~Copyable {
     private let progress: Progress
     private let log: Log
     private let lines: EventLines
+    /// Of arrays, the number of the first element that is not stored yet.
+    private var firstElement: Int64 = 1
     private var line: Int64 = 0
     /// Whether the input has had something else than blank lines.
     private var hasBegun = false
@@ -40,9 +42,10 @@ struct WriteSession: ~Copyable {
 
     /// Begins with another input, before it is opened.
     ///
-    /// - Parameter firstLine: The number of its first line.
+    /// - Parameter firstLine: The number of its first line; of arrays that of the first element that is not stored yet, to which all are read.
     mutating func begin(firstLine: Int64) {
-        line = firstLine - 1
+        line = isArray ? 0 : firstLine - 1
+        firstElement = isArray ? firstLine : 1
         (hasBegun, form) = (false, nil)
     }
 
@@ -87,7 +90,7 @@ struct WriteSession: ~Copyable {
     /// The number of the first line of the current input that is neither in a journal, in a segment, nor, skipped, in the file for such
     /// lines. All before it are.
     var nextLine: Int64 {
-        let next = writer.firstUnstored ?? line + 1
+        let next = max(writer.firstUnstored ?? line + 1, firstElement)
         return unkept.map { min($0, next) } ?? next
     }
 
@@ -108,6 +111,7 @@ struct WriteSession: ~Copyable {
         case .line(let bytes):
             line += 1
             if isArray {
+                guard line >= firstElement else { return }
                 try writer.append(bytes, number: line, at: now)
                 events += 1
                 return
@@ -140,6 +144,7 @@ struct WriteSession: ~Copyable {
             try refuse(bytes, endsLine: false, in: path, isFirstPiece: isStart, hint: hint == .array ? hint : nil, problem)
         case .invalid(let bytes, let problem):
             line += 1
+            guard line >= firstElement else { return }
             try refuse(
                 bytes, endsLine: true, in: path,
                 JSONLineError(line: problem.line, column: problem.column, reason: "element \(line): \(problem.reason)"))

@@ -59,7 +59,7 @@ struct WriteCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The number of the first line, where a call goes on within a longer input.",
+            "The number of the first line, where a call goes on within a longer input; with --array that of the first element that is not stored yet.",
             valueName: "n"))
     var firstLine: Int64 = 1
 
@@ -81,7 +81,6 @@ struct WriteCommand: ParsableCommand {
         guard (1...Self.lastLine).contains(firstLine) else { throw ValidationError("--first-line must be 1 to \(Self.lastLine)") }
         guard rollBytes > .zero else { throw ValidationError("--roll-bytes must be at least 1") }
         guard invalid == nil || skipInvalid else { throw ValidationError("--invalid needs --skip-invalid") }
-        guard !array || firstLine == 1 else { throw ValidationError("--first-line counts lines, and is not for --array") }
         guard !array || asText == nil else { throw ValidationError("--array reads no lines: leave --as-text out") }
         guard asText?.utf8.count ?? 1 <= 256 else { throw ValidationError("--as-text must have at most 256 bytes") }
         if let stream, StreamLabel(stream) == nil {
