@@ -1,0 +1,90 @@
+import FerrySpool
+
+/// What a look shows of files, and what is told of them.
+extension FollowSession {
+    /// Takes in what the look showed of known files.
+    func keep(_ look: FollowLook) {
+        unchanged = []
+        // A file that is read to its end and has no name any more: it may have been compressed.
+        var hasLostName = source != nil && !isEmptied && !look.match.isFound(0)
+        for (index, found) in look.rotated.enumerated() {
+            let content = found.rotated.status.content
+            switch look.match.rotated[index] {
+            case .known(let entry) where entry > 0:
+                place.known[entry - 1].inode = found.rotated.status.inode
+                let isWhole = found.isRaw || found.size <= place.known[entry - 1].offset
+                // From now on it is known by its own bytes, without decompressing it.
+                if isWhole, found.form != .plain, !found.isRaw, let raw = found.raw {
+                    place.known[entry - 1] = FollowedFile(whole: raw)
+                }
+                if isWhole || found.file == nil { unchanged.insert(content) }
+            case .start:
+                if let raw = found.raw { place.known.append(FollowedFile(whole: raw)) }
+                unchanged.insert(content)
+            case nil where found.problem != nil: passOver(found, look, &hasLostName)
+            default: break
+            }
+        }
+    }
+
+    /// Deals with a file whose lines cannot be read.
+    private func passOver(_ found: FollowLook.Found, _ look: FollowLook, _ hasLostName: inout Bool) {
+        guard let raw = found.raw else {
+            // It is read when that becomes possible.
+            if told.insert(found.rotated.status.identity).inserted, let problem = found.problem {
+                messages.warn("\(problem): its lines are not stored until then")
+            }
+            return
+        }
+        unchanged.insert(found.rotated.status.content)
+        // As a rule it is a known file that was compressed.
+        let gone = place.known.indices.first { index in
+            !look.match.isFound(index + 1) && !look.numbers.contains(place.known[index].inode) && place.known[index].offset > 0
+        }
+        if let gone {
+            place.known[gone] = FollowedFile(whole: raw)
+        } else {
+            place.known.append(FollowedFile(whole: raw))
+            if hasLostName {
+                hasLostName = false
+            } else if let problem = found.problem {
+                messages.warn("\(problem): what it holds is not stored, where it came since")
+            }
+        }
+    }
+
+    func tellLost(_ look: FollowLook, _ current: FollowedFile) {
+        guard current.offset > 0, !look.match.rotated.contains(.start(of: 0)) else { return }
+        if isEmptied {
+            messages.warn(
+                "\(log.path) was emptied, and no copy of it was found beside it: if it had more than \(current.offset) bytes, the rest is not stored"
+            )
+        } else {
+            messages.warn(
+                "the file that \(log.path) was is not beside it any more: what it held behind byte \(current.offset) is not stored, nor what came between it and the files that are there now"
+            )
+        }
+    }
+
+    /// Tells when the order of files that came cannot be told, or seems to be another one.
+    func tellOrder(_ look: FollowLook, _ index: Int) {
+        let found = look.rotated[index]
+        let later = look.rotated.indices.dropFirst(index + 1)
+        let isNumbered = found.rotated.name.age.isNumbered
+        let isOlder = later.contains { other in
+            guard look.rotated[other].rotated.name.age.isNumbered == isNumbered, case .known = look.match.rotated[other] else {
+                return false
+            }
+            return look.rotated[other].rotated.status.identity != source?.identity
+        }
+        let isMixed = later.contains {
+            look.match.rotated[$0] == .new && look.rotated[$0].rotated.name.age.isNumbered != isNumbered
+        }
+        guard isOlder || isMixed, told.insert(found.rotated.status.identity).inserted else { return }
+        let path = found.file?.path ?? found.rotated.name.text
+        messages.warn(
+            isMixed
+                ? "\(path) and others came with numbers and with dates in their names: both are stored, perhaps not in their order"
+                : "\(path) came beside files that are newer by their names: nothing shows that it was stored, so it is")
+    }
+}
