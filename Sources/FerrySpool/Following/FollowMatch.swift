@@ -28,6 +28,9 @@ package struct FollowMatch: Equatable, Sendable {
     /// Whether the log is still the file that it was, and was emptied: rotated files are copies, and their last lines go on in the next.
     package private(set) var isCopying = false
 
+    /// The new files whose lines are all those of a known one, or its first: copies, or files that are alike.
+    package private(set) var doubtful: Set<Int> = []
+
     private let known: [FollowedFile]
     private let seen: [Seen]
     private let sight: FileSight?
@@ -64,7 +67,11 @@ package struct FollowMatch: Equatable, Sendable {
                 }
         }
         matchStarts()
-        for index in seen.indices where rotated[index] == nil && sight(index) != nil { rotated[index] = .new }
+        for (index, sight) in open {
+            rotated[index] = .new
+            let isLikeKnown = known.contains { $0.isBegun(by: sight) || $0.offset == sight.size && $0.isHeld(by: sight) }
+            if sight.size >= Self.strongProof, isLikeKnown { doubtful.insert(index) }
+        }
         if sight != nil, self.log == nil { self.log = .new }
     }
 

@@ -127,6 +127,17 @@ struct FollowMatchTests {
         #expect(files.rotated == [.known(0), .new])
     }
 
+    @Test("A copy beside a file that was renamed is new, and doubtful")
+    func doubtful() {
+        let read = File(1, 0..<50)
+        for lines in [30, 50] {
+            let found = match([read.known()], log: File(3, 60..<61), was: 1, [File(2, 0..<lines), read])
+            #expect(found.rotated == [.new, .known(0)])
+            #expect(found.doubtful == [0])
+        }
+        #expect(match([read.known()], log: File(3, 60..<61), was: 1, [File(2, 1..<30), read]).doubtful == [])
+    }
+
     private func text(_ lines: Range<Int>) -> String { String(decoding: File(0, lines).bytes, as: UTF8.self) }
 
     @Test("A log that a power cut made shorter goes on at its end")

@@ -66,8 +66,8 @@ extension FollowSession {
         }
     }
 
-    /// Tells when the order of files that came cannot be told, or seems to be another one.
-    func tellOrder(_ look: FollowLook, _ index: Int) {
+    /// Tells when the order of files that came cannot be told, or what they are.
+    func tellDoubt(_ look: FollowLook, _ index: Int) {
         let found = look.rotated[index]
         let later = look.rotated.indices.dropFirst(index + 1)
         let isNumbered = found.rotated.name.age.isNumbered
@@ -80,11 +80,17 @@ extension FollowSession {
         let isMixed = later.contains {
             look.match.rotated[$0] == .new && look.rotated[$0].rotated.name.age.isNumbered != isNumbered
         }
-        guard isOlder || isMixed, told.insert(found.rotated.status.identity).inserted else { return }
+        let isLikeKnown = look.match.doubtful.contains(index)
+        guard isOlder || isMixed || isLikeKnown, told.insert(found.rotated.status.identity).inserted else { return }
         let path = found.file?.path ?? found.rotated.name.text
-        messages.warn(
-            isMixed
-                ? "\(path) and others came with numbers and with dates in their names: both are stored, perhaps not in their order"
-                : "\(path) came beside files that are newer by their names: nothing shows that it was stored, so it is")
+        if isLikeKnown {
+            messages.warn(
+                "\(path) has the lines of a file that is stored: they are stored once more, for nothing shows that it is a copy")
+        } else if isMixed {
+            messages.warn(
+                "\(path) and others came with numbers and with dates in their names: both are stored, perhaps not in their order")
+        } else {
+            messages.warn("\(path) came beside files that are newer by their names: nothing shows that it was stored, so it is")
+        }
     }
 }

@@ -65,7 +65,7 @@ extension FollowSession {
             case .new:
                 // Those were there before the files that are known.
                 if place.hasOlder, firstKnown.map({ index < $0 }) ?? false { continue }
-                tellOrder(look, index)
+                tellDoubt(look, index)
                 if let turn = turn(found, nil) { return turn }
             default: break
             }
