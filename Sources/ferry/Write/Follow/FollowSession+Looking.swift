@@ -90,7 +90,8 @@ extension FollowSession {
         // A late line in another file, or one that came between: it is returned to.
         if try log.status()?.identity == source.identity { return true }
         let hasWaited = source.endedAt.map { $0 + Self.longestPatience <= .now } ?? false
-        guard source.bytes.end > offset else { return hasWaited || source.isQuiet(for: Self.patience) }
+        // The number of the log may be another file's by now: a copy, too, may be one that gets more.
+        guard source.bytes.end > offset, !source.goesOn else { return hasWaited || source.isQuiet(for: Self.patience) }
         guard source.isQuiet(for: Self.longestPatience) else { return hasWaited }
         try finish(source)
         // That may be a part of another file, too.

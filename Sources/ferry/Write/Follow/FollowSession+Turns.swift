@@ -23,7 +23,7 @@ extension FollowSession {
         let isCopy = look.match.isCopying && !turn.isLog
         func source(at offset: Int64, carrying carried: [UInt8]) throws -> FollowedSource {
             try FollowedSource(
-                turn.file, at: offset, form: turn.form, isFinal: isCopy || turn.form != .plain, goesOn: isCopy, carrying: carried)
+                turn.file, at: offset, form: turn.form, isFinal: turn.form != .plain, goesOn: isCopy, carrying: carried)
         }
         // What is read next begins a segment.
         if self.source != nil { try writer.roll() }
@@ -56,7 +56,9 @@ extension FollowSession {
 
     /// Keeps the file that was read among the known ones.
     private func leave(for turn: Turn, _ look: FollowLook, isCarrying: Bool) {
-        if let source, source.isFinal, isCarrying || source.unfinished.isEmpty { source.bytes.advance(to: source.bytes.end) }
+        if let source, source.isFinal || source.goesOn && !isEmptied, isCarrying || source.unfinished.isEmpty {
+            source.bytes.advance(to: source.bytes.end)
+        }
         let left = source?.bytes.file ?? place.file
         if let entry = turn.entry, entry > 0 { place.known.remove(at: entry - 1) }
         if turn.entry != 0, left.offset > 0 { place.known.append(left) }

@@ -4,7 +4,7 @@ import FerrySpool
 final class FollowedSource {
     let file: OpenFile
     let identity: FileStatus.Identity
-    /// It gets nothing more: it is compressed, or a copy of the log.
+    /// It gets nothing more: it is compressed.
     let isFinal: Bool
     /// A last line that has not ended goes on in the next file.
     let goesOn: Bool
