@@ -26,7 +26,9 @@ extension FollowSession {
         let journal = isResuming ? try notes.journalSize(of: place) : nil
         let resuming = place.resuming(journal: journal)
         if isResuming, current.offset == 0, resuming.stored > 0, let ahead = place.ahead { current = ahead }
-        let look = try FollowLook(at: log, [current] + place.known, logNumber: place.log, unchanged: unchanged)
+        let look = try FollowLook(
+            at: log, [current] + place.known, logNumber: place.log, unchanged: unchanged, contents: contents)
+        contents = look.contents
         guard look.isStable else { return false }
         lookedAt = .now
         let turn = try next(in: look, current, isReading: isReading)

@@ -23,6 +23,8 @@ final class FollowSession {
     var offset: Int64 = 0
     /// Files that were found at the last look, with nothing to read.
     var unchanged: Set<FileStatus.Content> = []
+    /// What was in compressed files at the last look.
+    var contents: [FileStatus.Content: FileSight] = [:]
     var lookedAt: ContinuousClock.Instant?
     /// Of which files it was told that they cannot be read.
     var told: Set<FileStatus.Identity> = []
@@ -160,7 +162,7 @@ final class FollowSession {
         let logFile = try log.open()
         let status = try logFile?.status()
         let files = try log.rotated(besides: status).suffix(FollowedPlace.mostKnown)
-        let reader = SightReader(known: [], sizes: [])
+        let reader = SightReader(known: [], starts: [])
         for file in files {
             if let open = (try? log.open(file.name.text)) ?? nil {
                 let sight = try reader.sight(of: open)
