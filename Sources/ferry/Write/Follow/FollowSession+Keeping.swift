@@ -67,14 +67,16 @@ extension FollowSession {
     }
 
     /// Tells when the order of files that came cannot be told, or what they are.
-    func tellDoubt(_ look: FollowLook, _ index: Int) {
+    func tellDoubt(_ look: FollowLook, _ current: FollowedFile, _ index: Int) {
         let found = look.rotated[index]
         let later = look.rotated.indices.dropFirst(index + 1)
         let isNumbered = found.rotated.name.age.isNumbered
         let isOlder = later.contains { other in
-            guard look.rotated[other].rotated.name.age.isNumbered == isNumbered, case .known = look.match.rotated[other] else {
-                return false
-            }
+            guard look.rotated[other].rotated.name.age.isNumbered == isNumbered,
+                case .known(let entry) = look.match.rotated[other]
+            else { return false }
+            // One that nothing was taken of is known by its number alone, which may be another file's by now.
+            if entry == 0, current.offset == 0 { return false }
             return look.rotated[other].rotated.status.identity != source?.identity
         }
         let isMixed = later.contains {

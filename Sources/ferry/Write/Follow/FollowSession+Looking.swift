@@ -67,7 +67,7 @@ extension FollowSession {
             case .new:
                 // Those were there before the files that are known.
                 if place.hasOlder, firstKnown.map({ index < $0 }) ?? false { continue }
-                tellDoubt(look, index)
+                tellDoubt(look, current, index)
                 if let turn = turn(found, nil) { return turn }
             default: break
             }

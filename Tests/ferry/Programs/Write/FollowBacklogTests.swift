@@ -38,4 +38,19 @@ struct FollowBacklogTests {
         await logs.stop(second)
         #expect(try logs.stored.count == last)
     }
+
+    @Test("A file with the number that an empty log had casts no doubt on those that came before it")
+    func number() async throws {
+        try logs.append("")
+        let first = try logs.follow()
+        try await logs.isFollowed()
+        await logs.stop(first)
+        logs.move("app.log", "app.log.1")
+        try logs.append(1...2, to: "app.log.2")
+        try logs.append(3...4, to: "app.log.1")
+        try logs.append(5...5)
+        let second = try logs.follow()
+        try await logs.waits(for: 1...5)
+        await logs.stop(second)
+    }
 }
