@@ -51,14 +51,19 @@ public struct MachineFolder: Sendable {
         return MachineList(try Self.read(file, listPath), path: listPath)
     }
 
-    /// Returns whether there is no list, although machines have spools here: what they were known by is lost.
-    package func hasLostList() throws(FileError) -> Bool {
+    /// Begins a list without machines where there is none, before the first spool is made: so a spool without a list is one whose list was lost.
+    ///
+    /// - Returns: Whether there is a list. There is none where machines have spools here although it is gone: what they were known by is lost.
+    package func beginList() throws(FileError) -> Bool {
         let directory = try opened()
-        guard try !directory.contains(MachineList.fileName) else { return false }
+        let lock = try directory.lock(".machines.lock")
+        defer { withExtendedLifetime(lock) {} }
+        if try directory.contains(MachineList.fileName) { return true }
         for name in try directory.names() where MachineName(name) != nil {
-            if try directory.contains("\(name)/.ferry") { return true }
+            if try directory.contains("\(name)/.ferry") { return false }
         }
-        return false
+        try directory.replaceWithReserve(MachineList.fileName, with: [])
+        return true
     }
 
     static func read(_ file: OpenFile, _ path: String) throws(FileError) -> [UInt8] {

@@ -108,6 +108,7 @@ struct DeliveryState {
         for queue in queues.indices {
             queues[queue].forgetTries()
             queues[queue].forgetsWaitsBefore = now.wall
+            queues[queue].hold?.end(at: now.wall)
             queues[queue].wake(at: now.wall, all: true)
         }
         restart(at: now, using: &generator)

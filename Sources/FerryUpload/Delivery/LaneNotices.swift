@@ -1,16 +1,17 @@
 import Synchronization
 
-/// What is told of lanes of a spool that segments are not in, and that can do without them: once, until all are in all of them again.
+/// What is told of lanes of a spool that segments are not in, and that can do without them: now and then, and not of each segment.
 final class LaneNotices: Sendable {
-    private let told = Mutex<String?>(nil)
+    private static let interval = Duration.seconds(600)
+
+    private let told = Mutex<(text: String, at: ContinuousClock.Instant)?>(nil)
 
     /// Returns whether a text is to be told.
-    ///
-    /// - Parameter text: `nil`: a segment is in all of its lanes.
-    func isNew(_ text: String?) -> Bool {
+    func isNew(_ text: String, at now: ContinuousClock.Instant = .now) -> Bool {
         told.withLock { told in
-            defer { told = text }
-            return text != nil && text != told
+            if let told, told.text == text, now - told.at < Self.interval { return false }
+            told = (text, now)
+            return true
         }
     }
 }

@@ -357,9 +357,8 @@ final class Workers: Sendable {
     private func noteLanes(_ outcome: inout RequestOutcome, _ services: SpoolServices) {
         switch outcome.verdict {
         case .delivered:
-            if services.laneNotices.isNew(outcome.trace.remark), let notice = outcome.trace.notice {
-                services.onEvent(.warning(notice))
-            }
+            guard let remark = outcome.trace.remark, services.laneNotices.isNew(remark) else { return }
+            services.onEvent(.warning(outcome.trace.notice ?? remark))
         case .unavailable(let reason, _), .misconfigured(let reason):
             guard dispatcher.read({ $0.queues.count > 1 }) else { return }
             outcome.trace.laneTrouble = reason.message

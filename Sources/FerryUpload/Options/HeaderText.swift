@@ -25,8 +25,9 @@ package enum HeaderText {
         _ text: String, from source: String, quotes: Bool = true
     ) throws(HeaderError) -> UploadOptions.Header {
         let parts = text.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
-        // What has no colon may be a secret, and no name.
-        let shown = quotes && parts.count == 2 ? " '\(parts[0]): …'" : ""
+        // What is no name may be a secret.
+        let hasName = parts.count == 2 && !parts[0].isEmpty && parts[0].utf8.allSatisfy(isTokenByte)
+        let shown = quotes && hasName ? " '\(parts[0]): …'" : ""
         guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.allSatisfy(isTokenByte),
             parts[1].utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
         else { throw HeaderError(description: "\(source):\(shown) must be like 'Name: value', without control characters") }

@@ -24,6 +24,9 @@ struct SpoolHold: Equatable, Sendable {
         until = now + min(Self.shortest * (1 << (failures - 1)), Self.longest)
     }
 
+    /// Has it tried now.
+    mutating func end(at now: Timestamp) { until = min(until, now) }
+
     /// Returns whether it may be tried again. A wait that is longer than any that was meant is one before the clock was set back.
     func isOver(at now: Timestamp) -> Bool { now >= until || until - now > Self.longest }
 }

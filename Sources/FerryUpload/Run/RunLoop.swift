@@ -252,7 +252,11 @@ struct RunLoop {
             let blocker = blocker(of: number) ?? whole ?? headBlocker(of: number)
             let before = spools[number].blocker
             spools[number].blocker = blocker
-            guard blocker?.kind != before?.kind else { continue }
+            if blocker?.kind == before?.kind {
+                // A hold of the spool's own says when it is tried again; of a destination the state of that does.
+                if isHeld(number), blocker != before { _ = spools[number].leaveMark(runner.options, state.policy, at: now.wall) }
+                continue
+            }
             runner.onEvent(.blocked(spool: spools[number].path, blocker))
             // For `ferry status`: the folder does not tell.
             if blocker?.mark != before?.mark { _ = spools[number].leaveMark(runner.options, state.policy, at: now.wall) }
@@ -318,6 +322,10 @@ struct RunLoop {
         if control.isDisabled { return .disabled }
         if control.isPaused { return .paused }
         return dispatcher.read { $0.queues[queue].hold }.map { .misconfigured(until: $0.until, $0.why) }
+    }
+
+    private func isHeld(_ number: Int) -> Bool {
+        spools[number].queue.map { queue in dispatcher.read { $0.queues[queue].hold != nil } } ?? false
     }
 
     /// Returns why nothing leaves a spool though its destination works, or may work.

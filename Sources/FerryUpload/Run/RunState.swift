@@ -214,9 +214,14 @@ struct RunState {
         for index in spools.indices where delivery.queues[index].failure == nil {
             if let arrival = options.upload.due { delivery.queues[index].rules.apply(arrival, at: now.wall) }
             var isClosed = blocker != nil || isQuiet || spools[index].control.stopsSending
-            if let hold = delivery.queues[index].hold, !hold.isOver(at: now.wall) {
-                isClosed = true
-                next.append(now.steady + (hold.until - now.wall))
+            if let hold = delivery.queues[index].hold {
+                if !hold.isOver(at: now.wall) {
+                    isClosed = true
+                    next.append(now.steady + (hold.until - now.wall))
+                } else if delivery.queues[index].waiting.isEmpty, delivery.isDrained(queue: index, gate: .open) {
+                    // What it held has left in another way.
+                    delivery.queues[index].hold = nil
+                }
             }
             if !isClosed, let share = spools[index].schedule.release(delivery.queues[index].held, at: now.steady) {
                 delivery.queues[index].release(share)

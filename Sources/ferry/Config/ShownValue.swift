@@ -7,7 +7,10 @@ enum ShownValue {
         guard setting.problem(text) != nil else { return text }
         switch setting.key {
         case "headers":
-            guard let colon = text.firstIndex(of: ":") else { return "…" }
+            // What is no name may be a secret.
+            guard let colon = text.firstIndex(of: ":"),
+                text[..<colon].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
+            else { return "…" }
             return text[...colon] + " …"
         case "to": return text.withoutSecrets
         default: return text

@@ -7,7 +7,20 @@ final class RunLog: Sendable {
     private struct State {
         var delivered = DeliveredSummary()
         var outages = DestinationOutages()
+        /// What was told of the lanes of a spool last, and when.
+        var lanes: [String: (text: String, at: ContinuousClock.Instant)] = [:]
+
+        /// Returns whether it is to be told why a segment is not in a lane: of the thousands that wait for the same, now and then of one.
+        mutating func tells(_ reason: Verdict.Reason, of spool: String) -> Bool {
+            guard reason.kind == RetryState.laneKind else { return true }
+            let now = ContinuousClock.now
+            if let last = lanes[spool], last.text == reason.message, now - last.at < RunLog.laneInterval { return false }
+            lanes[spool] = (reason.message, now)
+            return true
+        }
     }
+
+    private static let laneInterval = Duration.seconds(600)
 
     /// How often it is told what was delivered.
     private static let interval = Duration.seconds(60)
@@ -85,6 +98,7 @@ final class RunLog: Sendable {
             log.note(
                 "\(spool): \(entry.segment) is split: \(entry.detail ?? "")", about: ["spool": spool, "segment": entry.segment])
         case .backsOff(let segment, let until, let reason):
+            guard state.withLock({ $0.tells(reason, of: spool) }) else { return }
             log.note(
                 "\(spool): \(segment) failed (\(reason.message)), not to be tried before \(until.rfc3339)",
                 about: ["spool": spool, "segment": segment, "kind": reason.kind])

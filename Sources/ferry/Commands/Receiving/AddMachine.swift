@@ -25,15 +25,15 @@ struct AddMachine: ParsableCommand {
         let token = digest == nil ? newToken() : nil
         // Before anything is made.
         if token != nil { try output.check() }
-        let isListLost: Bool
+        let hasList: Bool
         do throws(FileError) {
             try machine.hub.folder.make()
-            isListLost = try machine.hub.folder.hasLostList()
+            hasList = try machine.hub.folder.beginList()
         } catch {
             throw CommandError(error)
         }
         let list = machine.hub.folder.listPath
-        guard !isListLost else {
+        guard hasList else {
             throw CommandError(
                 .badConfiguration,
                 "\(list) is gone, although machines have spools here: bring it back, or make an empty one (: >\(list)), and each of them is to be added anew"

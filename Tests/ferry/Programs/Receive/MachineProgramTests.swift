@@ -273,6 +273,23 @@ struct MachineProgramTests {
         #expect(try Spool.open(folder("hub/press-7"), access: .read).pending().isEmpty)
     }
 
+    @Test("Several that are added at once to a new hub are all added; a spool that a killed one left hinders none")
+    func atOnce() async throws {
+        let hub = folder("hub")
+        let all = try (0..<8).map { number in
+            try Program().start(["machine", "add", "m\(number)", "--machines", hub, "--save", folder("t\(number)")])
+        }
+        for running in all {
+            let result = await running.end()
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        #expect(try String(contentsOfFile: "\(hub)/.machines.jsonl", encoding: .utf8).split(separator: "\n").count == 8)
+        // Killed between its spool and its line.
+        _ = try folder.spool("hub/left")
+        let added = try await machine("add", "left", "--save", folder("left"))
+        #expect(added.status == 0, "\(added.errors)")
+    }
+
     @Test("Without an output for a token nothing is made")
     func noOutput() async throws {
         let result = try await Program("/bin/sh", environment: ["FERRY": Program.ferry, "DIR": folder.path]).run(
