@@ -59,7 +59,7 @@ struct MachineProgramTests {
         #expect(try await machine("list", "--json").output == list, "\(press)")
     }
 
-    @Test("Where the list cannot be changed, the token that was printed is said to be none")
+    @Test("Where the list cannot be changed, no token is printed, or it is said to be none")
     func printedInVain() async throws {
         _ = try await machine("add", "press")
         // A folder where the lock is to be.
@@ -68,7 +68,8 @@ struct MachineProgramTests {
         for command in [["rotate", "press"], ["add", "other"]] {
             let result = try await Program().start(["machine"] + command + ["--machines", folder("hub")]).end()
             #expect(result.status != 0)
-            #expect(result.errors.contains("what was printed is no token that counts"), "\(result.errors)")
+            #expect(
+                result.output.isEmpty || result.errors.contains("what was printed is no token that counts"), "\(result.errors)")
         }
     }
 
