@@ -107,7 +107,9 @@ package struct FollowMatch: Equatable, Sendable {
     /// Files with other numbers that have the bytes: copies, also compressed ones.
     private mutating func matchContents() {
         for (entry, file) in known.enumerated() where !found.contains(entry) && file.offset > 0 {
-            let same = open.first { $0.sight.size == file.offset && $0.sight.tells && file.isHeld(by: $0.sight) }
+            let same = open.first {
+                $0.sight.size == file.offset && ($0.sight.tells || $0.sight.isCompressed) && file.isHeld(by: $0.sight)
+            }
             if let same { take(entry, same.index) }
         }
         for (entry, file) in known.enumerated() where !found.contains(entry) && file.offset > 0 {

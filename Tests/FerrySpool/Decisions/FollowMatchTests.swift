@@ -166,6 +166,16 @@ struct FollowMatchTests {
             #expect(within.file == file.known(offset))
         }
     }
+
+    @Test("A compressed copy that has only a part of a line is known again")
+    func part() {
+        let part = File(1, "{\"n\":2")
+        var sight = part.sight([])
+        (sight.inode, sight.isCompressed) = (9, true)
+        let known = [File(3, 3..<6).known(), part.known()]
+        let match = FollowMatch(known, log: nil, isSameLog: false, rotated: [.sight(sight)])
+        #expect(match.rotated == [.known(1)])
+    }
 }
 
 extension String {
