@@ -16,7 +16,7 @@ package struct RotatedNames: Sendable {
     package enum Age: Comparable, Sendable {
         /// By how many rotations came since, less one.
         case numbered(Int)
-        /// By a date or a time, as its digits.
+        /// By a date or a time: a text that sorts as these do.
         case dated(String)
 
         /// Whether the left one is older. Numbers and dates cannot be compared: numbers come first, as a change to `dateext` leaves them.
@@ -81,7 +81,16 @@ package struct RotatedNames: Sendable {
             // One of ten digits is a time in seconds.
             return digits.count == 10 ? .dated(String(decoding: digits, as: UTF8.self)) : .numbered(number)
         }
-        return isDate(text) ? .dated(String(decoding: digits, as: UTF8.self)) : nil
+        return isDate(text) ? .dated(sorting(text)) : nil
+    }
+
+    /// Returns a day and the numbers behind it as a text that sorts as they do: the tenth file of a day follows the ninth.
+    private static func sorting(_ text: ArraySlice<UInt8>) -> String {
+        let isSpaced = !text.prefix(8).allSatisfy(\.isDigit)
+        let day = text.prefix(isSpaced ? 10 : 8)
+        let parts = text.dropFirst(day.count).split { !$0.isDigit }.map { String(decoding: $0, as: UTF8.self) }
+        return String(decoding: day.filter(\.isDigit), as: UTF8.self)
+            + parts.map { String(repeating: "0", count: max(0, 20 - $0.utf8.count)) + $0 }.joined()
     }
 
     /// Whether a text begins with a day: `20261121` or `2026-11-21`.

@@ -21,6 +21,12 @@ struct RotatedNamesTests {
             rotated("app.log", ["app.log-1790000001", "app.log-1790000000"]) == ["app.log-1790000000", "app.log-1790000001"])
     }
 
+    @Test("Of one day the tenth file follows the ninth")
+    func manyADay() {
+        let names = (0..<12).map { "app-2026-11-27.\($0).log" }
+        #expect(rotated("app.log", names.sorted() + ["app-2026-11-28.0.log"]) == names + ["app-2026-11-28.0.log"])
+    }
+
     @Test(
         "Other neighbours are no rotated files: other logs, copies, logs of other workers",
         arguments: [

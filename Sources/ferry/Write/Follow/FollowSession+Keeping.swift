@@ -53,6 +53,17 @@ extension FollowSession {
         }
     }
 
+    /// Tells that files may have come and gone while nothing looked, as when the process was stopped.
+    func tellGap(_ look: FollowLook, after pause: Duration) {
+        guard pause > Self.usualPause, !look.match.rotated.contains(.start(of: 0)) else { return }
+        messages.warn(
+            "\(log.path) was not looked at for \(pause.forPeople), and the file that was read then is not beside it any more: what came between it and the files that are there now is not stored"
+        )
+    }
+
+    /// Within it no file comes and goes unseen, but where a log is rotated by the second.
+    private static let usualPause = Duration.seconds(10)
+
     func tellLost(_ look: FollowLook, _ current: FollowedFile) {
         guard current.offset > 0, !look.match.rotated.contains(.start(of: 0)) else { return }
         if isEmptied {

@@ -30,12 +30,13 @@ extension FollowSession {
             at: log, [current] + place.known, logNumber: place.log, unchanged: unchanged, contents: contents)
         contents = look.contents
         guard look.isStable else { return false }
+        let pause = lookedAt.map { ContinuousClock.now - $0 } ?? .zero
         lookedAt = .now
         let turn = try next(in: look, current, isReading: isReading)
         keep(look)
         guard let turn else { return false }
         if isReading, let source, !(try mayLeave(source)) { return false }
-        if turn.entry != 0, !isReading { tellLost(look, current) }
+        if turn.entry != 0 { if isReading { tellGap(look, after: pause) } else { tellLost(look, current) } }
         return try begin(turn, look, current, resuming)
     }
 
