@@ -15,8 +15,7 @@ struct FuzzTarget: Sendable {
 
     /// All targets.
     static let all = [
-        segmentNames, gzip, gzipText, jsonLines, jsonArrays, followedPlaces, rotatedNames, soundLines, timestamps, quantities,
-        sidecars,
+        segmentNames, gzip, gzipText, jsonLines, jsonArrays, soundLines, timestamps, quantities, sidecars,
         controlFiles, clockFiles,
         exportMarks, requestNotes, ledger, keyLog,
         keyRuns, manifests,

@@ -33,10 +33,6 @@ public final class SegmentWriter {
     private var batchStart: Int64?
     /// The number of an event that was not even taken into ``batch``.
     private var refused: Int64?
-    /// Called with each journal before anything is written into it.
-    package var onOpening: ((Journal) throws(FileError) -> Void)?
-    /// Called with each journal that gets nothing more, before it is sealed.
-    package var onClosing: ((Journal) throws(FileError) -> Void)?
     /// The delivered segments that were deleted where the disk was full.
     package private(set) var sentDeleted = LedgerTotals.Count()
     /// What was dropped by the limits. The ledger names each segment.
@@ -94,9 +90,6 @@ public final class SegmentWriter {
     /// Enough to make the number of writes small, little enough to stay in the cache.
     private static let batchSize = 1 << 18
 
-    /// What is in the journal of the segment in the making.
-    package var journaled: ByteCount { open.map { $0.roll.bytes - ByteCount(Int64(batch.count)) } ?? .zero }
-
     /// Writes what was appended to the journal: all of it, or nothing. What could not be written is given up.
     public func flush() throws(SegmentWriteError) {
         guard let open, !batch.isEmpty else { return }
@@ -141,11 +134,9 @@ public final class SegmentWriter {
         return published
     }
 
-    /// Ends the segment in the making, if there is one. It is published meanwhile.
-    package func roll() throws(SegmentWriteError) {
+    private func roll() throws(SegmentWriteError) {
         try flush()
         guard let (journal, roll) = open else { return }
-        do throws(FileError) { try onClosing?(journal) } catch { throw .file(error) }
         open = nil
         let level = options.level.level(pace, bytes: roll.bytes)
         pace = SourcePace()
@@ -165,11 +156,9 @@ public final class SegmentWriter {
             dropped.expired.add(retention.expired)
             dropped.evicted.add(retention.evicted)
             if retention.stillOver == .zero {
-                let journal = try spool.sent.storing(freed: &sentDeleted) { () throws(FileError) in
+                return try spool.sent.storing(freed: &sentDeleted) { () throws(FileError) in
                     try spool.journals.open(name, clock: time.clock)
                 }
-                try onOpening?(journal)
-                return journal
             }
         } catch {
             throw .file(error)

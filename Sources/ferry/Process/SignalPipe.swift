@@ -43,16 +43,6 @@ final class SignalPipe: Sendable {
         return count > 0 ? bytes[..<count].map { Int32($0) } : []
     }
 
-    /// Waits for a signal, up to a moment.
-    func isInterrupted(before moment: ContinuousClock.Instant) -> Bool {
-        while true {
-            var file = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
-            let milliseconds = max(0, min((moment - .now).wholeMilliseconds, 1 << 30))
-            let count = poll(&file, 1, Int32(milliseconds))
-            if count >= 0 { return count > 0 }
-        }
-    }
-
     enum Wake { case readable, timedOut, interrupted }
 
     /// Waits for input, a signal or a moment, the first of them.

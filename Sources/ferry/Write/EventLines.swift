@@ -33,11 +33,6 @@ final class EventLines {
         return try body(.event(line))
     }
 
-    /// Returns whether a line is a JSON object, or another event where text stays none.
-    func isEvent(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
-        checker.check(line) == .event && (textStart == nil || line.isObject)
-    }
-
     private func wrap(_ line: UnsafeBufferPointer<UInt8>, _ start: [UInt8]) {
         let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line[...]
         wrapped.removeAll(keepingCapacity: true)

@@ -35,30 +35,4 @@ extension FuzzTarget {
         } catch {}
         return found
     }
-
-    /// How far a log is followed.
-    static let followedPlaces = FuzzTarget("followed-places") { bytes in
-        guard let place = FollowedPlace(text: bytes) else { return }
-        try expect(place.start >= 0 && place.start <= place.file.offset, "a journal begins before the place that it reaches")
-        try expect(FollowedPlace(text: place.text(path: "/log")) == place, "a place is read as it is written")
-        for journal in [nil, 0, place.length, .max] {
-            let (offset, stored) = place.resuming(journal: journal)
-            try expect(offset >= 0 && stored >= 0, "it goes on somewhere in the file")
-        }
-        let files = [place.file] + place.known
-        let sights = files.map { file in
-            FileSight(inode: file.inode, size: file.offset, head: file.head, windows: file.tail.map { [file.offset: $0] } ?? [:])
-        }
-        let match = FollowMatch(files, log: sights[0], isSameLog: true, rotated: sights.dropFirst().map { .sight($0) })
-        try expect(match.rotated.count == place.known.count, "each file is something")
-    }
-
-    /// The names beside a log.
-    static let rotatedNames = FuzzTarget("rotated-names") { bytes in
-        let names = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
-        guard let base = names.first else { return }
-        let rotated = RotatedNames(of: base).rotated(among: names)
-        try expect(!rotated.contains { $0.text == base }, "a log is no file that it was rotated to")
-        try expect(zip(rotated, rotated.dropFirst()).allSatisfy { $0.age <= $1.age }, "the oldest is the first")
-    }
 }

@@ -20,10 +20,6 @@ struct WriteCommand: ParsableCommand {
 
             Input that is compressed with gzip or zstd is decompressed.
 
-            With --follow the command reads what a log gets until a signal ends it (status 0), through rotation by renaming or copying, and writes \
-            each line once, also when it is killed: how far it is stands in .ferry/follow of the spool. A log that was not followed before is read from \
-            its start, and what it was rotated to by then is left alone.
-
             Example: journalctl -f -o json | ferry write --stream journal --roll-after 10s
             """)
 
@@ -75,9 +71,6 @@ struct WriteCommand: ParsableCommand {
             "Store a line that is no JSON object as {\"FIELD\": \"the line\"}.", valueName: "field"))
     var asText: String?
 
-    @Flag(help: "Go on with what the file gets, through rotation; each line once.")
-    var follow = false
-
     @OptionGroup var retention: RetentionOptions
 
     @Flag(help: "Make the spool that --spool names when it is missing.")
@@ -90,12 +83,6 @@ struct WriteCommand: ParsableCommand {
         guard invalid == nil || skipInvalid else { throw ValidationError("--invalid needs --skip-invalid") }
         guard !array || asText == nil else { throw ValidationError("--array reads no lines: leave --as-text out") }
         guard asText?.utf8.count ?? 1 <= 256 else { throw ValidationError("--as-text must have at most 256 bytes") }
-        if follow {
-            guard files.count == 1, files != ["-"] else { throw ValidationError("--follow follows one file: name it") }
-            guard !array, firstLine == 1 else {
-                throw ValidationError("--follow reads lines from where it was: leave --array and --first-line out")
-            }
-        }
         if let stream, StreamLabel(stream) == nil {
             throw ValidationError("--stream '\(stream)' must be 1 to 64 characters of a-z, 0-9, _ and -")
         }
@@ -122,7 +109,6 @@ struct WriteCommand: ParsableCommand {
             if deleted.segments > 0 { spoolOptions.log.note(sentDeletedText(deleted)) }
             tell(writer.dropped)
         }
-        if follow { return try follow(spool, writer, invalidLines, interrupt) }
         let progress = Progress(isShown: isWatched, log: spoolOptions.log)
         defer { progress.end() }
         progress.begin(of: inputs)

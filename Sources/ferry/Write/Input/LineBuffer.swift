@@ -29,9 +29,6 @@ struct LineBuffer: ~Copyable {
     /// Bytes of a line that has not ended yet.
     var unfinished: Int { filled }
 
-    /// Those bytes.
-    var unfinishedBytes: [UInt8] { Array(buffer[..<filled]) }
-
     /// Where the next bytes may be put, for ``take(_:_:)``.
     var space: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(rebasing: buffer[filled...].prefix(readSize)) }
 
