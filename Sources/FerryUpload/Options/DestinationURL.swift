@@ -118,6 +118,17 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
         "\(origin)\(readablePath)"
     }
 
+    /// The values of the query's parameters that may be secrets, as they stand there and decoded: not those of a few characters.
+    var queryValues: [String] {
+        guard let query = target.split(separator: "?", maxSplits: 1).dropFirst().first else { return [] }
+        return query.split(separator: "&").flatMap { pair -> [String] in
+            guard let value = pair.split(separator: "=", maxSplits: 1).dropFirst().first, value.utf8.count >= 6,
+                !value.contains("{")
+            else { return [] }
+            return [String(value), String(percentDecoding: String(value))].compactMap(\.self)
+        }
+    }
+
     /// Returns it with a parameter in its query, unless that has one of its name.
     func with(_ name: String, _ value: String) -> DestinationURL {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

@@ -55,7 +55,9 @@ final class RequestHead: Sendable {
         let values = (headers + secretFiles.flatMap(\.headers)).filter(\.isSecret).map(\.value)
         // Of `Bearer TOKEN` the token alone may come back.
         let words = values.compactMap { $0.split(separator: " ").last.map(String.init) }
-        return (kind.secrets + values + words).filter { $0.count >= 3 }.sorted { $0.count > $1.count }
+        // A query may be how a server is let in.
+        let query = kind is HTTPDestination ? destination.url.queryValues : []
+        return (kind.secrets + values + words + query).filter { $0.count >= 3 }.sorted { $0.count > $1.count }
     }
 
     /// Reads the files with secrets that have changed, looking at them once a second at most.

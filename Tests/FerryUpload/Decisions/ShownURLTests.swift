@@ -20,6 +20,13 @@ import Testing
         #expect(!error.description.contains("CRET@"), "\(error)")
     }
 
+    @Test("What a query's parameters say may be a secret, but for placeholders and words of a few letters")
+    func queryValues() throws {
+        let url = try DestinationURL("http://h/x?token=S3CR3T&k=a%20b%20c&v=1&s={stream}&empty=")
+        #expect(url.queryValues == ["S3CR3T", "S3CR3T", "a%20b%20c", "a b c"])
+        #expect(try DestinationURL("http://h/x").queryValues == [])
+    }
+
     @Test(
         "What is no secret is shown as it was given",
         arguments: [
