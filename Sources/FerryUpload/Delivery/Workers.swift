@@ -360,7 +360,7 @@ final class Workers: Sendable {
             guard let remark = outcome.trace.remark, services.laneNotices.isNew(remark) else { return }
             services.onEvent(.warning(outcome.trace.notice ?? remark))
         case .unavailable(let reason, _), .misconfigured(let reason):
-            guard dispatcher.read({ $0.queues.count > 1 }) else { return }
+            guard dispatcher.read({ $0.isContinuous || $0.queues.count > 1 }) else { return }
             outcome.trace.laneTrouble = reason.message
             outcome.verdict = .circling(reason)
         default: break

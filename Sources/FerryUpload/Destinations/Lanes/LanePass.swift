@@ -122,7 +122,12 @@ extension LanePass {
         }
     }
 
+    /// Returns what is told: the same for each segment, whatever the file was called that was to become one.
     private static func reason(_ error: FileError) -> Verdict.Reason {
-        Verdict.Reason(kind: RetryState.laneKind, message: "\(error)")
+        var shown = error
+        if error.path.hasSuffix(".ferry-tmp"), let slash = error.path.lastIndex(of: "/") {
+            shown = FileError("\(error.operation) in", String(error.path[..<slash]), code: error.code)
+        }
+        return Verdict.Reason(kind: RetryState.laneKind, message: "\(shown)")
     }
 }
