@@ -122,10 +122,11 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     var queryValues: [String] {
         guard let query = target.split(separator: "?", maxSplits: 1).dropFirst().first else { return [] }
         return query.split(separator: "&").flatMap { pair -> [String] in
-            guard let value = pair.split(separator: "=", maxSplits: 1).dropFirst().first, value.utf8.count >= 6,
-                !value.contains("{")
+            guard let value = pair.split(separator: "=", maxSplits: 1).dropFirst().first.map(String.init),
+                value.utf8.count >= 6
             else { return [] }
-            return [String(value), String(percentDecoding: String(value))].compactMap(\.self)
+            let decoded = String(percentDecoding: value) ?? value
+            return decoded.contains("{") ? [] : [value, decoded]
         }
     }
 
