@@ -66,16 +66,19 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
             encoded = encoded.split(separator: placeholder.text, omittingEmptySubsequences: false)
                 .joined(separator: placeholder.encodedText)
         }
-        guard let components = URLComponents(string: encoded), let scheme = components.scheme?.lowercased() else {
-            throw DestinationURLError(
-                description: "'\(text.withoutSecrets)' is no URL; write it like https://hub.example/v1/segments")
-        }
         guard
             !isTemplate
                 || !encoded.contains("{") && !encoded.contains("%7B", ignoringKnown: Placeholder.allCases.map(\.encodedText))
         else {
             let known = Placeholder.allCases.map(\.text).joined(separator: ", ")
             throw DestinationURLError(description: "'\(text.withoutSecrets)' has an unknown placeholder; there are \(known)")
+        }
+        // Foundation would encode what is encoded already, placeholders as well, where one character is none of a URL's.
+        guard let components = URLComponents(string: Self.encodingOthers(encoded), encodingInvalidCharacters: false),
+            let scheme = components.scheme?.lowercased()
+        else {
+            throw DestinationURLError(
+                description: "'\(text.withoutSecrets)' is no URL; write it like https://hub.example/v1/segments")
         }
         guard components.percentEncodedUser == nil, components.percentEncodedPassword == nil else {
             throw DestinationURLError(
@@ -116,6 +119,23 @@ public struct DestinationURL: Hashable, Sendable, CustomStringConvertible {
     /// Scheme, host, port and path: what the ledger and messages show. A query may hold a secret and is left out.
     public var description: String {
         "\(origin)\(readablePath)"
+    }
+
+    /// Encodes the bytes behind the host that a URL cannot have (RFC 3986), and nothing that is encoded.
+    private static func encodingOthers(_ text: String) -> String {
+        guard let scheme = text.firstRange(of: "://"),
+            let path = text[scheme.upperBound...].firstIndex(where: { "/?#".contains($0) })
+        else { return text }
+        let (bytes, hexadecimal) = (Array(text[path...].utf8), Array("0123456789abcdefABCDEF".utf8))
+        let rest = bytes.indices.map { index in
+            let byte = bytes[index]
+            let isKept =
+                byte == UInt8(ascii: "%")
+                ? bytes.count > index + 2 && hexadecimal.contains(bytes[index + 1]) && hexadecimal.contains(bytes[index + 2])
+                : byte.isURLWordCharacter || ":/?#@!$&'()*+,;=~".utf8.contains(byte)
+            return isKept ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16, width: 2).uppercased()
+        }
+        return text[..<path] + rest.joined()
     }
 
     /// The values of the query's parameters that may be secrets, as they stand there and decoded: not those of a few characters.

@@ -194,7 +194,7 @@ struct S3Location: Sendable {
 
 extension UInt8 {
     /// Letters, digits, `-`, `_` and `.`.
-    fileprivate var isURLWordCharacter: Bool {
+    var isURLWordCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
             UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):

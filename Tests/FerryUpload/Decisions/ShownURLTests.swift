@@ -20,6 +20,16 @@ import Testing
         #expect(!error.description.contains("CRET@"), "\(error)")
     }
 
+    @Test(
+        "A character that is none of a URL's is encoded, and leaves what is encoded and placeholders as they are",
+        arguments: [
+            ("http://h/a]b/{segment}", "/a%5Db/S"), ("http://h/ä b/%20/{segment}", "/%C3%A4%20b/%20/S"),
+            ("http://h/100%/{segment}?x=[1]", "/100%25/S?x=%5B1%5D"), ("http://[::1]:80/a^b", "/a%5Eb"), ("http://h/a#b", "/a"),
+        ])
+    func encoding(text: String, target: String) throws {
+        #expect(try DestinationURL(text).target { _ in "S" } == target)
+    }
+
     @Test("What a query's parameters say may be a secret, but for placeholders and words of a few letters")
     func queryValues() throws {
         let url = try DestinationURL("http://h/x?token=S3CR3T&k=a%20b%20c&v=1&s={stream}&empty=")
