@@ -122,7 +122,7 @@ extension LanePass {
         }
     }
 
-    /// Returns what is told: the same for each segment, whatever the file was called that was to become one.
+    /// Returns what is told: the same for each segment, though the file that was to become one had a name of its own.
     private static func reason(_ error: FileError) -> Verdict.Reason {
         var shown = error
         if error.path.hasSuffix(".ferry-tmp"), let slash = error.path.lastIndex(of: "/") {
