@@ -353,7 +353,7 @@ final class Workers: Sendable {
         return outcome
     }
 
-    /// Takes lanes of one spool among several that cannot be used as that spool's trouble alone.
+    /// Takes lanes that cannot be used as the trouble of their spool, which is held, and not of a destination. A single pass over one spool ends with it.
     private func noteLanes(_ outcome: inout RequestOutcome, _ services: SpoolServices) {
         switch outcome.verdict {
         case .delivered:

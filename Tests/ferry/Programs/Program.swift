@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 
 /// Runs the built binary, and other programs, as a user would.
 struct Program: Sendable {
@@ -51,6 +52,18 @@ struct Program: Sendable {
             path, arguments, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
             input: folder("in"), output: output ?? folder("out"), errors: errors ?? folder("err"))
         return Running(process, folder)
+    }
+
+    /// Runs it, and expects a status and texts.
+    ///
+    /// - Parameter place: Where the texts must stand.
+    func expect(
+        _ arguments: [String], _ status: Int32, _ texts: [String], in place: (Result) -> String = { $0.output + $0.errors },
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let result = try await start(arguments).end()
+        #expect(result.status == status, "\(result.output)\(result.errors)", sourceLocation: sourceLocation)
+        for text in texts { #expect(place(result).contains(text), "\(result)", sourceLocation: sourceLocation) }
     }
 
     /// Returns the path of a program; `nil` where it is missing.

@@ -20,7 +20,7 @@ struct RequestTrace: Sendable {
     var refused: [Int: RefusedEvent] = [:]
     /// Whether it was no request, but a move within the spool: what is known of the segment's requests stands.
     var isWithinSpool = false
-    /// Why the lanes of this spool cannot be used, where it is one of several.
+    /// Why the lanes of this spool cannot be used, where it is held for that.
     var laneTrouble: String?
     /// What the destination said of what it took, for the ledger.
     var remark: String?

@@ -11,11 +11,7 @@ struct MistakeTests {
 
     private func expect(
         _ arguments: [String], _ status: Int32, _ texts: [String], sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws {
-        let result = try await ferry.start(arguments).end()
-        #expect(result.status == status, "\(result.output)\(result.errors)", sourceLocation: sourceLocation)
-        for text in texts { #expect(result.errors.contains(text), "\(result.errors)", sourceLocation: sourceLocation) }
-    }
+    ) async throws { try await ferry.expect(arguments, status, texts, in: \.errors, sourceLocation: sourceLocation) }
 
     @Test(
         "A command that there is not is named, and the one that was probably meant",

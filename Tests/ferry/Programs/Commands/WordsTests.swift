@@ -14,11 +14,7 @@ struct WordsTests {
 
     private func expect(
         _ arguments: [String], _ status: Int32, _ texts: [String], sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws {
-        let result = try await ferry.start(arguments).end()
-        #expect(result.status == status, "\(result.output)\(result.errors)", sourceLocation: sourceLocation)
-        for text in texts { #expect((result.output + result.errors).contains(text), "\(result)", sourceLocation: sourceLocation) }
-    }
+    ) async throws { try await ferry.expect(arguments, status, texts, sourceLocation: sourceLocation) }
 
     @Test("The delivered part of a segment that is rejected after that is told as such")
     func rejectedPart() async throws {

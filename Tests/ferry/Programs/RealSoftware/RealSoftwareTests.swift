@@ -84,6 +84,15 @@ struct RealSoftwareTests {
         #expect(try Spool.open(folder("hub"), access: .read).scan().entries.count == 1)
     }
 
+    /// Starts a receiver with the certificate that the folder has.
+    private func secureReceiver(_ spool: String = "hub") async throws -> (running: Running, port: Substring) {
+        let receiver = try Program().start([
+            "receive", "--listen", "127.0.0.1:0", "--spool", folder(spool), "--tls-cert", folder("cert.pem"), "--tls-key",
+            folder("key.pem"),
+        ])
+        return (receiver, try await receiver.waitFor("listening on https://127.0.0.1:").prefix { $0.isNumber })
+    }
+
     @Test(
         "TLS: an unknown authority stops the upload, the right one lets it pass, and so does a tunnel through a proxy",
         .needs("openssl"))
@@ -94,11 +103,7 @@ struct RealSoftwareTests {
             "2",
             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
         #expect(made.status == 0, "\(made.errors)")
-        let receiver = try Program().start([
-            "receive", "--listen", "127.0.0.1:0", "--spool", folder("hub"), "--tls-cert", folder("cert.pem"), "--tls-key",
-            folder("key.pem"),
-        ])
-        let port = try await receiver.waitFor("listening on https://127.0.0.1:").prefix { $0.isNumber }
+        let (receiver, port) = try await secureReceiver()
         let spool = try folder.spool()
         try spool.put(Segments.gzip(Segments.noiseLines(300_000)))
         let url = "https://localhost:\(port)/v1/segments"
@@ -108,11 +113,7 @@ struct RealSoftwareTests {
         // The receiver tells of it too, and of who speaks no TLS.
         _ = try await receiver.waitFor("no TLS connection: TLSV1_ALERT_UNKNOWN_CA")
         // Of one address the log has such a line a minute at most: another receiver tells the next one at once.
-        let second = try Program().start([
-            "receive", "--listen", "127.0.0.1:0", "--spool", folder("hub2"), "--tls-cert", folder("cert.pem"), "--tls-key",
-            folder("key.pem"),
-        ])
-        let secondPort = try await second.waitFor("listening on https://127.0.0.1:").prefix { $0.isNumber }
+        let (second, secondPort) = try await secureReceiver("hub2")
         let other = try folder.spool("other")
         try other.put(Segments.gzip("{}\n"))
         let plain = try await Program().run(
@@ -142,11 +143,7 @@ struct RealSoftwareTests {
             "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder("key.pem"), "-out", folder("cert.pem"), "-days",
             "2", "-subj", "/CN=hub", "-addext", "subjectAltName=IP:\(certified)")
         #expect(made.status == 0, "\(made.errors)")
-        let receiver = try Program().start([
-            "receive", "--listen", "127.0.0.1:0", "--spool", folder("hub"), "--tls-cert", folder("cert.pem"), "--tls-key",
-            folder("key.pem"),
-        ])
-        let port = try await receiver.waitFor("listening on https://127.0.0.1:").prefix { $0.isNumber }
+        let (receiver, port) = try await secureReceiver()
         let spool = try folder.spool()
         try spool.put(Segments.gzip("{}\n"))
         // The proxy is at 127.0.0.1.
@@ -176,11 +173,7 @@ struct RealSoftwareTests {
             ] + extensions
         ).end()
         #expect(made.status == 0, "\(made.errors)")
-        let receiver = try Program().start([
-            "receive", "--listen", "127.0.0.1:0", "--spool", folder("hub"), "--tls-cert", folder("cert.pem"), "--tls-key",
-            folder("key.pem"),
-        ])
-        let port = try await receiver.waitFor("listening on https://127.0.0.1:").prefix { $0.isNumber }
+        let (receiver, port) = try await secureReceiver()
         let spool = try folder.spool()
         try spool.put(Segments.gzip("{}\n"))
         let upload = try await Program().run(
